@@ -1,0 +1,3 @@
+//! The `unbraid` command.
+
+fn main() {}

@@ -1,0 +1,100 @@
+//! The one error type: what was wanted and found, and what to do about it.
+
+use std::fmt;
+
+/// A result whose error is ready to be shown to a user.
+pub type Result<T> = std::result::Result<T, Error>;
+
+/// A message for the user, with an optional second line that says what to do.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Error {
+    message: String,
+    help: Option<String>,
+    kind: Kind,
+}
+
+/// Who can mend it; decides the exit code.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Kind {
+    /// The user, by changing what was typed or given (exit code 2).
+    Input,
+    /// Something went wrong on the way, for instance a loss that is no longer finite (exit code 1).
+    Failure,
+}
+
+impl Error {
+    /// An error that the user can mend by changing the input.
+    pub fn new(message: impl Into<String>) -> Self {
+        Self { message: message.into(), help: None, kind: Kind::Input }
+    }
+
+    /// An error that appeared while working on good input.
+    pub fn failure(message: impl Into<String>) -> Self {
+        Self { kind: Kind::Failure, ..Self::new(message) }
+    }
+
+    /// Adds the line that says what to do.
+    pub fn help(mut self, help: impl Into<String>) -> Self {
+        self.help = Some(help.into());
+        self
+    }
+
+    /// Puts the place (a file, a section of a config) before the message.
+    pub fn at(mut self, place: impl fmt::Display) -> Self {
+        self.message = format!("{place}: {}", self.message);
+        self
+    }
+
+    /// Who can mend it.
+    pub fn kind(&self) -> Kind {
+        self.kind
+    }
+}
+
+impl fmt::Display for Error {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(formatter, "{}", self.message)?;
+        match &self.help {
+            // Seven spaces put the help under the message that follows "error: ".
+            Some(help) => write!(formatter, "\n       {help}"),
+            None => Ok(()),
+        }
+    }
+}
+
+impl std::error::Error for Error {}
+
+/// `; did you mean "x"?` where one of `choices` is close to `name`, else nothing.
+pub fn did_you_mean<'a>(name: &str, choices: impl IntoIterator<Item = &'a str>) -> String {
+    choices
+        .into_iter()
+        .map(|choice| (strsim::damerau_levenshtein(name, choice), choice))
+        .filter(|(distance, choice)| *distance <= 1 + choice.len().max(name.len()) / 4)
+        .min_by_key(|(distance, _)| *distance)
+        .map(|(_, choice)| format!("; did you mean \"{choice}\"?"))
+        .unwrap_or_default()
+}
+
+/// The error for a name that is in no list: `no metric is called "migg"; did you mean "mig"?`.
+pub fn unknown_name<'a>(kind: &str, name: &str, choices: impl IntoIterator<Item = &'a str>) -> Error {
+    Error::new(format!("no {kind} is called \"{name}\"{}", did_you_mean(name, choices)))
+        .help(format!("`unbraid list {kind}s` prints them all"))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_close_name_is_offered() {
+        let error = unknown_name("metric", "migg", ["cbd", "mig"]);
+        let expected =
+            "no metric is called \"migg\"; did you mean \"mig\"?\n       `unbraid list metrics` prints them all";
+        assert_eq!(error.to_string(), expected);
+    }
+
+    #[test]
+    fn nothing_is_offered_for_a_far_name() {
+        assert_eq!(did_you_mean("sharpness", ["cbd", "mig"]), "");
+    }
+}

@@ -1,0 +1,119 @@
+//! The factors of a dataset, and how combinations of their values are numbered.
+
+use crate::error::{Error, Result, did_you_mean};
+
+/// One true cause of variation.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Factor {
+    /// What it is called, for instance `orientation`.
+    pub name: String,
+    /// How many values it takes, 0 up to `size - 1`; `None` for a continuous factor.
+    pub size: Option<usize>,
+}
+
+/// The factors of a dataset. Where all are discrete and every combination has one image (a grid), images are numbered
+/// row-major, the first factor most significant.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct FactorSpace {
+    factors: Vec<Factor>,
+    is_grid: bool,
+}
+
+impl FactorSpace {
+    /// A grid: one image for each combination of values. Sizes are at least 1 and their product fits in `usize`.
+    pub fn grid<'a>(factors: impl IntoIterator<Item = (&'a str, usize)>) -> Self {
+        let factors: Vec<Factor> =
+            factors.into_iter().map(|(name, size)| Factor { name: name.to_string(), size: Some(size) }).collect();
+        assert!(factors.iter().all(|factor| factor.size != Some(0)), "a factor takes at least one value");
+        Self { factors, is_grid: true }
+    }
+
+    /// Factors of images that do not form a grid: continuous ones, or a labelled sample.
+    pub fn sample(factors: Vec<Factor>) -> Self {
+        Self { factors, is_grid: false }
+    }
+
+    /// The factors in order.
+    pub fn factors(&self) -> &[Factor] {
+        &self.factors
+    }
+
+    /// How many factors there are.
+    pub fn n_factors(&self) -> usize {
+        self.factors.len()
+    }
+
+    /// The factors' names in order.
+    pub fn names(&self) -> impl Iterator<Item = &str> {
+        self.factors.iter().map(|factor| factor.name.as_str())
+    }
+
+    /// The number of values of each factor of a grid, in order; an error where they do not form one.
+    pub fn grid_sizes(&self) -> Result<Vec<usize>> {
+        if !self.is_grid {
+            let names: Vec<&str> = self.names().collect();
+            return Err(Error::new(format!("the factors {} do not form a grid of images", names.join(", ")))
+                .help("this needs a dataset with one image for each combination of factors"));
+        }
+        Ok(self.factors.iter().map(|factor| factor.size.expect("a grid's factors are discrete")).collect())
+    }
+
+    /// How many combinations a grid has; an error where the factors do not form one.
+    pub fn n_combinations(&self) -> Result<usize> {
+        Ok(self.grid_sizes()?.iter().product())
+    }
+
+    /// The position of the factor called `name`.
+    pub fn position(&self, name: &str) -> Result<usize> {
+        self.names().position(|factor| factor == name).ok_or_else(|| {
+            let names: Vec<&str> = self.names().collect();
+            Error::new(format!("no factor is called \"{name}\"{}", did_you_mean(name, self.names())))
+                .help(format!("the factors are {}", names.join(", ")))
+        })
+    }
+}
+
+/// The combination of values with number `index`, row-major, for factors of these sizes.
+pub fn values_of(mut index: usize, sizes: &[usize]) -> Vec<usize> {
+    let mut values = vec![0; sizes.len()];
+    for (value, size) in values.iter_mut().zip(sizes).rev() {
+        *value = index % size;
+        index /= size;
+    }
+    values
+}
+
+/// The number of a combination of values, row-major, for factors of these sizes.
+pub fn index_of(values: &[usize], sizes: &[usize]) -> usize {
+    values.iter().zip(sizes).fold(0, |index, (value, size)| index * size + value)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn numbering_is_row_major_with_the_first_factor_most_significant() {
+        // 1*(4*5) + 2*5 + 3 = 33
+        assert_eq!(index_of(&[1, 2, 3], &[3, 4, 5]), 33);
+        assert_eq!(values_of(33, &[3, 4, 5]), [1, 2, 3]);
+    }
+
+    #[test]
+    fn numbering_goes_there_and_back() {
+        let sizes = [3, 1, 4, 2];
+        for index in 0..24 {
+            assert_eq!(index_of(&values_of(index, &sizes), &sizes), index);
+        }
+    }
+
+    #[test]
+    fn an_unknown_factor_gets_a_suggestion() {
+        let space = FactorSpace::grid([("shape", 3), ("scale", 6)]);
+        let message = space.position("shapes").unwrap_err().to_string();
+        assert_eq!(
+            message,
+            "no factor is called \"shapes\"; did you mean \"shape\"?\n       the factors are shape, scale"
+        );
+    }
+}

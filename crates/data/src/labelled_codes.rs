@@ -1,0 +1,177 @@
+//! Codes beside the factors they came from: where learning ends and measuring begins.
+
+use ndarray::Array2;
+
+use crate::error::{Error, Result};
+use crate::factor_space::FactorSpace;
+
+/// Codes `[rows, latents]` and factors `[rows, factors]` of the same images. Every metric is a function of this table.
+///
+/// Checked when made: at least one row, latent and factor; equal row counts; all finite; discrete factors whole and
+/// within their size; row numbers within the table.
+#[derive(Debug, Clone)]
+pub struct LabelledCodes {
+    codes: Array2<f64>,
+    factors: Array2<f64>,
+    space: FactorSpace,
+    extras: Extras,
+}
+
+/// What some inputs have and others lack.
+#[derive(Debug, Clone, Default)]
+pub struct Extras {
+    /// Rows to fit on, for metrics that split; all rows where absent.
+    pub train_rows: Option<Vec<usize>>,
+    /// Rows to test on, for metrics that split.
+    pub test_rows: Option<Vec<usize>>,
+    /// The posterior's log-variances, `[rows, latents]`.
+    pub log_variances: Option<Array2<f64>>,
+    /// Each image's reconstruction loss, summed over pixels, `[rows]`.
+    pub reconstruction_losses: Option<Vec<f64>>,
+}
+
+impl LabelledCodes {
+    /// Checks the parts and puts them together.
+    pub fn new(codes: Array2<f64>, factors: Array2<f64>, space: FactorSpace, extras: Extras) -> Result<Self> {
+        check_tables(&codes, &factors, &space)?;
+        check_extras(&codes, &extras)?;
+        Ok(Self { codes, factors, space, extras })
+    }
+
+    /// `[rows, latents]`.
+    pub fn codes(&self) -> &Array2<f64> {
+        &self.codes
+    }
+
+    /// `[rows, factors]`; a discrete factor's values are whole numbers from 0.
+    pub fn factors(&self) -> &Array2<f64> {
+        &self.factors
+    }
+
+    /// The factors' names and sizes.
+    pub fn space(&self) -> &FactorSpace {
+        &self.space
+    }
+
+    /// What only some inputs have.
+    pub fn extras(&self) -> &Extras {
+        &self.extras
+    }
+
+    /// How many images were encoded.
+    pub fn n_rows(&self) -> usize {
+        self.codes.nrows()
+    }
+
+    /// How many latents a code has.
+    pub fn n_latents(&self) -> usize {
+        self.codes.ncols()
+    }
+
+    /// How many factors there are.
+    pub fn n_factors(&self) -> usize {
+        self.factors.ncols()
+    }
+}
+
+fn check_tables(codes: &Array2<f64>, factors: &Array2<f64>, space: &FactorSpace) -> Result<()> {
+    if codes.nrows() != factors.nrows() {
+        return Err(Error::new(format!("codes have {} rows but factors have {}", codes.nrows(), factors.nrows())));
+    }
+    if codes.is_empty() || factors.is_empty() {
+        return Err(Error::new(format!(
+            "wanted at least one row, latent and factor; found codes {:?} and factors {:?}",
+            codes.dim(),
+            factors.dim()
+        )));
+    }
+    if space.n_factors() != factors.ncols() {
+        return Err(Error::new(format!(
+            "factors have {} columns but {} factors are named",
+            factors.ncols(),
+            space.n_factors()
+        )));
+    }
+    for (table, name) in [(codes, "codes"), (factors, "factors")] {
+        if let Some(((row, column), value)) = table.indexed_iter().find(|(_, value)| !value.is_finite()) {
+            return Err(Error::new(format!("{name} hold {value} at row {row}, column {column}"))
+                .help("every value must be a finite number: leave such rows out"));
+        }
+    }
+    for (column, factor) in space.factors().iter().enumerate() {
+        let Some(size) = factor.size else { continue };
+        for (row, &value) in factors.column(column).iter().enumerate() {
+            if value.fract() != 0.0 || value < 0.0 || value >= size as f64 {
+                return Err(Error::new(format!("factor \"{}\" is {value} at row {row}", factor.name))
+                    .help(format!("a factor of size {size} takes the whole numbers 0 to {}", size - 1)));
+            }
+        }
+    }
+    Ok(())
+}
+
+fn check_extras(codes: &Array2<f64>, extras: &Extras) -> Result<()> {
+    for (rows, name) in [(&extras.train_rows, "train_rows"), (&extras.test_rows, "test_rows")] {
+        let Some(rows) = rows else { continue };
+        if rows.is_empty() {
+            return Err(Error::new(format!("{name} is empty")).help("leave it out to use all rows"));
+        }
+        if let Some(row) = rows.iter().find(|&&row| row >= codes.nrows()) {
+            return Err(Error::new(format!("{name} names row {row} but there are {} rows", codes.nrows())));
+        }
+    }
+    if let Some(log_variances) = &extras.log_variances {
+        if log_variances.dim() != codes.dim() {
+            return Err(Error::new(format!(
+                "log_variances are {:?} but codes are {:?}",
+                log_variances.dim(),
+                codes.dim()
+            )));
+        }
+        if log_variances.iter().any(|value| !value.is_finite()) {
+            return Err(Error::new("log_variances hold a value that is not finite"));
+        }
+    }
+    if let Some(losses) = &extras.reconstruction_losses {
+        if losses.len() != codes.nrows() {
+            return Err(Error::new(format!(
+                "reconstruction_losses have {} rows but codes have {}",
+                losses.len(),
+                codes.nrows()
+            )));
+        }
+        if losses.iter().any(|value| !value.is_finite()) {
+            return Err(Error::new("reconstruction_losses hold a value that is not finite"));
+        }
+    }
+    Ok(())
+}
+
+#[cfg(test)]
+mod tests {
+    use ndarray::array;
+
+    use super::*;
+
+    fn message(codes: Array2<f64>, factors: Array2<f64>) -> String {
+        let space = FactorSpace::grid([("shape", 3)]);
+        LabelledCodes::new(codes, factors, space, Extras::default()).unwrap_err().to_string()
+    }
+
+    #[test]
+    fn bad_tables_are_refused_with_the_value_and_its_place() {
+        assert_eq!(message(array![[0.0], [1.0]], array![[0.0]]), "codes have 2 rows but factors have 1");
+        assert!(message(array![[f64::NAN]], array![[0.0]]).starts_with("codes hold NaN at row 0, column 0"));
+        assert!(message(array![[1.0]], array![[3.0]]).starts_with("factor \"shape\" is 3 at row 0"));
+        assert!(message(array![[1.0]], array![[0.5]]).starts_with("factor \"shape\" is 0.5 at row 0"));
+        assert!(message(array![[1.0]], array![[-1.0]]).starts_with("factor \"shape\" is -1 at row 0"));
+    }
+
+    #[test]
+    fn rows_outside_the_table_are_refused() {
+        let extras = Extras { train_rows: Some(vec![0, 9]), ..Extras::default() };
+        let space = FactorSpace::grid([("shape", 3)]);
+        let error = LabelledCodes::new(array![[1.0]], array![[0.0]], space, extras).unwrap_err();
+        assert_eq!(error.to_string(), "train_rows names row 9 but there are 1 rows");
+    }
+}

@@ -1,0 +1,17 @@
+//! Factor spaces, datasets, samplers and labelled codes. Knows no tensors.
+//!
+//! Everything that the other crates share also starts here: the error type, named random streams, and the way in
+//! which settings are read from a table.
+
+pub mod datasets;
+pub mod error;
+pub mod factor_space;
+pub mod labelled_codes;
+pub mod seed;
+pub mod settings;
+
+pub use datasets::{Dataset, ImageShape};
+pub use error::{Error, Result};
+pub use factor_space::{Factor, FactorSpace};
+pub use labelled_codes::LabelledCodes;
+pub use seed::{Rng, Seed};

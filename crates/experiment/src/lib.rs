@@ -1,0 +1,1 @@
+//! A config in, the stages in order, a record out.

@@ -1,0 +1,1 @@
+//! Fast CPU kernels on plain slices.

@@ -1,0 +1,1 @@
+//! Networks, losses, frameworks and training.

@@ -1,0 +1,68 @@
+//! What a metric returns: named numbers, named matrices, and named reasons why a number is not defined.
+
+use ndarray::Array2;
+
+/// The outcome of one metric or of several. A name is either in `values` or in `undefined`, never in both.
+#[derive(Debug, Clone, Default, PartialEq)]
+pub struct Scores {
+    /// Dotted names and finite numbers, in the order in which they should be shown.
+    pub values: Vec<(String, f64)>,
+    /// Names of scores that are not defined for this input, and why.
+    pub undefined: Vec<(String, String)>,
+    /// The matrices behind the numbers, for those who plot them.
+    pub matrices: Vec<Matrix>,
+}
+
+/// A named matrix with a name for each row and column.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Matrix {
+    /// Dotted name, for instance `cbd.correlation`.
+    pub name: String,
+    /// What the rows are, for instance `latent`.
+    pub rows: Vec<String>,
+    /// What the columns are, for instance factor names.
+    pub columns: Vec<String>,
+    /// `[rows, columns]`.
+    pub values: Array2<f64>,
+}
+
+impl Scores {
+    /// No scores yet.
+    pub fn new() -> Self {
+        Self::default()
+    }
+
+    /// Adds a number; one that is not finite is recorded as undefined instead, so that no table ever shows NaN.
+    pub fn with(mut self, name: &str, value: f64) -> Self {
+        if value.is_finite() {
+            self.values.push((name.to_string(), value));
+            self
+        } else {
+            self.without(name, &format!("it came out as {value}"))
+        }
+    }
+
+    /// Records that `name` is not defined, and why.
+    pub fn without(mut self, name: &str, reason: &str) -> Self {
+        self.undefined.push((name.to_string(), reason.to_string()));
+        self
+    }
+
+    /// Adds a matrix.
+    pub fn with_matrix(mut self, matrix: Matrix) -> Self {
+        self.matrices.push(matrix);
+        self
+    }
+
+    /// The number called `name`, where it is defined.
+    pub fn value(&self, name: &str) -> Option<f64> {
+        self.values.iter().find(|(known, _)| known == name).map(|(_, value)| *value)
+    }
+
+    /// Adds all that `other` holds.
+    pub fn extend(&mut self, other: Scores) {
+        self.values.extend(other.values);
+        self.undefined.extend(other.undefined);
+        self.matrices.extend(other.matrices);
+    }
+}

@@ -7,8 +7,11 @@ pub mod datasets;
 pub mod error;
 pub mod factor_space;
 pub mod labelled_codes;
+pub mod npy;
+pub mod npz;
 pub mod seed;
 pub mod settings;
+pub mod sub_grid;
 
 pub use datasets::{Dataset, ImageShape};
 pub use error::{Error, Result};

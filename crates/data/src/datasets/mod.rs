@@ -1,9 +1,27 @@
 //! Datasets: what they are, the list of all, and how one is opened from its settings.
 
-use toml::Table;
+mod dsprites;
+mod synth_linear;
+mod synth_nonlinear;
+mod xy_object;
+mod xy_object_shaded;
+mod xy_squares;
 
-use crate::error::Result;
+use toml::{Table, Value};
+
+use crate::error::{Error, Result, unknown_name};
 use crate::factor_space::{FactorSpace, values_of};
+use crate::sub_grid::SubGrid;
+
+/// Every dataset, in the order in which they are shown.
+pub const DATASETS: &[Entry] = &[
+    xy_squares::ENTRY,
+    xy_object::ENTRY,
+    xy_object_shaded::ENTRY,
+    dsprites::ENTRY,
+    synth_linear::ENTRY,
+    synth_nonlinear::ENTRY,
+];
 
 /// Images and the factors behind them. Opening a dataset may fail, reading an image may not.
 pub trait Dataset: Send + Sync {
@@ -64,4 +82,84 @@ pub struct Entry {
     pub open: fn(&Table) -> Result<Box<dyn Dataset>>,
     /// Fills in the settings that were left out.
     pub complete: fn(&Table) -> Result<Table>,
+}
+
+/// Opens the dataset called `name`. Beside its own settings every dataset takes `fix = { shape = 0 }`, which holds the
+/// named factors at a value and takes them out of the factor space.
+pub fn open(name: &str, settings: &Table) -> Result<Box<dyn Dataset>> {
+    let entry = entry(name)?;
+    let (own, fix) = split_fix(settings)?;
+    let dataset = (entry.open)(&own)?;
+    match fix {
+        Some(fix) if !fix.is_empty() => Ok(Box::new(SubGrid::new(dataset, fix)?)),
+        _ => Ok(dataset),
+    }
+}
+
+/// The table of every setting of the dataset called `name`, those left out at their defaults; `fix` is kept as it is.
+pub fn complete(name: &str, settings: &Table) -> Result<Table> {
+    let entry = entry(name)?;
+    let (own, fix) = split_fix(settings)?;
+    let mut completed = (entry.complete)(&own)?;
+    if let Some(fix) = fix {
+        completed.insert("fix".to_string(), Value::Table(fix.clone()));
+    }
+    Ok(completed)
+}
+
+fn entry(name: &str) -> Result<&'static Entry> {
+    DATASETS
+        .iter()
+        .find(|entry| entry.name == name)
+        .ok_or_else(|| unknown_name("dataset", name, DATASETS.iter().map(|entry| entry.name)))
+}
+
+/// A dataset's own settings, and the table under `fix`.
+fn split_fix(settings: &Table) -> Result<(Table, Option<&Table>)> {
+    let mut own = settings.clone();
+    own.remove("fix");
+    match settings.get("fix") {
+        None => Ok((own, None)),
+        Some(Value::Table(fix)) => Ok((own, Some(fix))),
+        Some(other) => Err(Error::new(format!("setting \"fix\" is {other}, which is not a table"))
+            .help("write the factors and their values, for instance fix = { shape = 0, scale = 2 }")),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn table(text: &str) -> Table {
+        text.parse().unwrap()
+    }
+
+    fn message(name: &str, settings: &str) -> String {
+        open(name, &table(settings)).err().unwrap().to_string()
+    }
+
+    #[test]
+    fn a_misspelt_dataset_gets_a_suggestion() {
+        let expected = "no dataset is called \"dsprite\"; did you mean \"dsprites\"?";
+        assert!(message("dsprite", "").starts_with(expected));
+        assert!(complete("dsprite", &Table::new()).unwrap_err().to_string().starts_with(expected));
+    }
+
+    #[test]
+    fn every_dataset_takes_fix_beside_its_own_settings() {
+        let dataset = open("xy_squares", &table("spacing = 14\nfix = { x_R = 1 }")).unwrap();
+        assert_eq!(dataset.factors().grid_sizes().unwrap(), [5, 5, 5, 5, 5]);
+        let completed = complete("xy_object", &table("fix = { x = 1 }")).unwrap();
+        assert_eq!(completed, table("fix = { x = 1 }"));
+    }
+
+    #[test]
+    fn what_is_fixed_must_be_a_table() {
+        assert!(message("xy_object", "fix = 3").starts_with("setting \"fix\" is 3, which is not a table"));
+    }
+
+    #[test]
+    fn an_unknown_setting_is_an_error() {
+        assert!(message("xy_squares", "squars = 2").contains("no setting \"squars\"; did you mean \"squares\"?"));
+    }
 }

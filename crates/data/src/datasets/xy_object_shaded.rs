@@ -1,0 +1,78 @@
+//! `xy_object_shaded`: the images of `xy_object`, number for number, with hue and intensity as factors of their own.
+//!
+//! Michlo, "Distances and overlap", section 7.2: distances between images agree better with these factors.
+
+use serde::{Deserialize, Serialize};
+use toml::Table;
+
+use super::xy_object::{HUES, IMAGE_SHAPE, INTENSITIES, N_IMAGES, N_PLACES, SIDES, draw};
+use super::{Dataset, Entry, ImageShape};
+use crate::error::Result;
+use crate::factor_space::FactorSpace;
+use crate::settings;
+
+/// It has no settings.
+#[derive(Debug, Default, Serialize, Deserialize)]
+#[serde(default)]
+struct Settings {}
+
+struct XyObjectShaded {
+    factors: FactorSpace,
+}
+
+impl Dataset for XyObjectShaded {
+    fn factors(&self) -> &FactorSpace {
+        &self.factors
+    }
+
+    fn image_shape(&self) -> ImageShape {
+        IMAGE_SHAPE
+    }
+
+    fn n_images(&self) -> usize {
+        N_IMAGES
+    }
+
+    fn read_image(&self, index: usize, pixels: &mut [f32]) {
+        draw(index, pixels);
+    }
+}
+
+fn open(table: &Table) -> Result<Box<dyn Dataset>> {
+    settings::read::<Settings>(table)?;
+    let factors = [
+        ("x", N_PLACES),
+        ("y", N_PLACES),
+        ("scale", SIDES.len()),
+        ("intensity", INTENSITIES.len()),
+        ("color", HUES.len()),
+    ];
+    Ok(Box::new(XyObjectShaded { factors: FactorSpace::grid(factors) }))
+}
+
+/// The row in the list of datasets.
+pub const ENTRY: Entry = Entry {
+    name: "xy_object_shaded",
+    about: "The images of xy_object with intensity and hue as separate factors",
+    paper: "Michlo, thesis section 7.2",
+    open,
+    complete: settings::complete::<Settings>,
+};
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn intensity_is_the_outer_part_of_the_colour() {
+        let dataset = open(&Table::new()).unwrap();
+        let mut pixels = vec![0.0; IMAGE_SHAPE.n_pixels()];
+        // The first place, the biggest side, intensity 2 (191), color 5 (magenta).
+        let index = (4 * 4 + 2) * 6 + 5;
+        dataset.read_image(index, &mut pixels);
+        assert_eq!(pixels[..3], [191.0 / 255.0, 0.0, 191.0 / 255.0]);
+        let mut factors = [0.0; 5];
+        dataset.read_factors(index, &mut factors);
+        assert_eq!(factors, [0.0, 0.0, 4.0, 2.0, 5.0]);
+    }
+}

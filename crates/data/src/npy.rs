@@ -1,0 +1,455 @@
+//! The `.npy` format of numpy: one array, a line that describes it and then its values.
+//!
+//! Read are booleans, whole numbers, 16 to 64 bit floats and text, in either byte order and either memory order.
+//! Pickled objects are refused, since reading them means running the program inside. A description that does not fit
+//! the size of the file is refused before anything is allocated for it.
+
+use std::fs::File;
+use std::io::{BufReader, Read, Write};
+use std::path::Path;
+
+use ndarray::Array2;
+
+use crate::error::{Error, Result};
+
+const MAGIC: &[u8; 6] = b"\x93NUMPY";
+/// Descriptions are about a hundred bytes; numpy itself refuses above 10,000.
+const MOST_HEADER_BYTES: usize = 10_000;
+
+/// An array as it was stored: its values are decoded when asked for.
+#[derive(Debug, Clone)]
+pub struct NpyArray {
+    shape: Vec<usize>,
+    kind: Kind,
+    item_bytes: usize,
+    /// Row-major and little-endian, whatever the file was.
+    data: Vec<u8>,
+}
+
+/// What an array holds.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Kind {
+    /// True and false.
+    Bool,
+    /// Whole numbers with a sign.
+    Signed,
+    /// Whole numbers without a sign.
+    Unsigned,
+    /// Floats.
+    Float,
+    /// Text of four bytes a character.
+    Unicode,
+    /// Text of one byte a character.
+    Bytes,
+}
+
+impl NpyArray {
+    /// Reads an array that takes `n_bytes` in all from `reader`.
+    pub fn read(mut reader: impl Read, n_bytes: u64) -> Result<Self> {
+        let (header, header_bytes) = read_header(&mut reader)?;
+        let Header { element, fortran_order, shape } = parse_header(&header)?;
+        let n_items = shape.iter().try_fold(1_usize, |product, &size| product.checked_mul(size));
+        let wanted = n_items.and_then(|n_items| n_items.checked_mul(element.item_bytes));
+        let found = n_bytes.saturating_sub(header_bytes as u64);
+        let Some(wanted) = wanted.filter(|&wanted| wanted as u64 == found) else {
+            return Err(Error::new(format!("an array of shape {shape:?} was announced, but {found} bytes follow"))
+                .help("the file may be truncated: copy or save it again"));
+        };
+        let mut data = Vec::new();
+        // The byte too many makes an archive's reader come to its end, where it compares the checksum.
+        reader.take(found + 1).read_to_end(&mut data).map_err(unreadable)?;
+        if data.len() != wanted {
+            return Err(Error::new(format!("an array of {wanted} bytes was announced, but {} follow", data.len()))
+                .help("the file may be truncated: copy or save it again"));
+        }
+        if element.big_endian {
+            let unit = if element.kind == Kind::Unicode { 4 } else { element.item_bytes };
+            data.chunks_exact_mut(unit).for_each(<[u8]>::reverse);
+        }
+        if fortran_order && shape.len() > 1 {
+            data = row_major(&data, &shape, element.item_bytes);
+        }
+        Ok(Self { shape, kind: element.kind, item_bytes: element.item_bytes, data })
+    }
+
+    /// The size along each axis.
+    pub fn shape(&self) -> &[usize] {
+        &self.shape
+    }
+
+    /// What it holds.
+    pub fn kind(&self) -> Kind {
+        self.kind
+    }
+
+    /// Whether its values are whole numbers by their type.
+    pub fn holds_whole_numbers(&self) -> bool {
+        matches!(self.kind, Kind::Bool | Kind::Signed | Kind::Unsigned)
+    }
+
+    /// The values of an array of bytes or booleans, row-major, without a copy.
+    pub fn into_u8(self) -> Result<Vec<u8>> {
+        match (self.kind, self.item_bytes) {
+            (Kind::Bool | Kind::Unsigned, 1) => Ok(self.data),
+            _ => Err(Error::new(format!("wanted bytes, found {}", self.describe_kind())).help("save it as uint8")),
+        }
+    }
+
+    /// The values as floats, row-major.
+    pub fn to_f64(&self) -> Result<Vec<f64>> {
+        match self.kind {
+            Kind::Float => Ok(self.items().map(float).collect()),
+            Kind::Unsigned => Ok(self.items().map(|item| unsigned(item) as f64).collect()),
+            Kind::Bool | Kind::Signed => Ok(self.items().map(|item| self.signed(item) as f64).collect()),
+            Kind::Unicode | Kind::Bytes => Err(Error::new("wanted numbers, found text")),
+        }
+    }
+
+    /// The values of an array of whole numbers, row-major.
+    pub fn to_i64(&self) -> Result<Vec<i64>> {
+        match self.kind {
+            Kind::Bool | Kind::Signed => Ok(self.items().map(|item| self.signed(item)).collect()),
+            Kind::Unsigned => self
+                .items()
+                .map(|item| {
+                    i64::try_from(unsigned(item))
+                        .map_err(|_| Error::new(format!("the whole number {} is too large", unsigned(item))))
+                })
+                .collect(),
+            _ => Err(Error::new(format!("wanted whole numbers, found {}", self.describe_kind()))
+                .help("save it as an integer array, for instance int64")),
+        }
+    }
+
+    /// The values of an array of text.
+    pub fn to_text(&self) -> Result<Vec<String>> {
+        match self.kind {
+            Kind::Unicode => self.items().map(unicode_text).collect(),
+            Kind::Bytes => self
+                .items()
+                .map(|item| {
+                    String::from_utf8(item.to_vec())
+                        .map(|text| text.trim_end_matches('\0').to_string())
+                        .map_err(|_| Error::new("text of bytes is not UTF-8"))
+                })
+                .collect(),
+            _ => Err(Error::new(format!("wanted text, found {}", self.describe_kind()))),
+        }
+    }
+
+    /// The values of a table, `[rows, columns]`, as floats.
+    pub fn to_table(&self) -> Result<Array2<f64>> {
+        let &[n_rows, n_columns] = self.shape.as_slice() else {
+            return Err(Error::new(format!("wanted a table with two axes, found shape {:?}", self.shape)));
+        };
+        Ok(Array2::from_shape_vec((n_rows, n_columns), self.to_f64()?).expect("the shape was checked when read"))
+    }
+
+    fn items(&self) -> std::slice::ChunksExact<'_, u8> {
+        self.data.chunks_exact(self.item_bytes)
+    }
+
+    fn signed(&self, item: &[u8]) -> i64 {
+        match self.kind {
+            Kind::Bool => i64::from(item[0] != 0),
+            _ => {
+                let unused_bits = 64 - 8 * item.len();
+                ((unsigned(item) << unused_bits) as i64) >> unused_bits
+            }
+        }
+    }
+
+    fn describe_kind(&self) -> &'static str {
+        match self.kind {
+            Kind::Bool => "booleans",
+            Kind::Signed | Kind::Unsigned => "whole numbers",
+            Kind::Float => "floats",
+            Kind::Unicode | Kind::Bytes => "text",
+        }
+    }
+}
+
+/// Reads a table of numbers, `[rows, columns]`, from a `.npy` file.
+pub fn read_npy_f64_2d(path: &Path) -> Result<Array2<f64>> {
+    read_file(path)?.to_table().map_err(|error| error.at(path.display()))
+}
+
+/// Reads image numbers, `[n]`, from a `.npy` file.
+pub fn read_indices(path: &Path) -> Result<Vec<usize>> {
+    read_file(path).and_then(|array| indices(&array).map_err(|error| error.at(path.display())))
+}
+
+/// The values of an array with one axis that holds whole numbers from 0.
+pub fn indices(array: &NpyArray) -> Result<Vec<usize>> {
+    if array.shape.len() != 1 {
+        return Err(Error::new(format!("wanted one axis of whole numbers, found shape {:?}", array.shape)));
+    }
+    let negative = |value: i64| Error::new(format!("wanted whole numbers from 0, found {value}"));
+    array.to_i64()?.into_iter().map(|value| usize::try_from(value).map_err(|_| negative(value))).collect()
+}
+
+/// The description that begins a `.npy` file of row-major values. `descr` is numpy's name of their type, like `|u1`.
+pub fn write_header(writer: &mut impl Write, descr: &str, shape: &[usize]) -> std::io::Result<()> {
+    let sizes: String = shape.iter().map(|size| format!("{size}, ")).collect();
+    let text = format!("{{'descr': '{descr}', 'fortran_order': False, 'shape': ({}), }}", sizes.trim_end());
+    // Spaces and a line end fill up to a multiple of 64, so that values are aligned in a mapped file.
+    let n_bytes = (MAGIC.len() + 4 + text.len() + 1).next_multiple_of(64);
+    let padded = format!("{text:width$}\n", width = n_bytes - MAGIC.len() - 4 - 1);
+    writer.write_all(MAGIC)?;
+    writer.write_all(&[1, 0])?;
+    writer.write_all(&(padded.len() as u16).to_le_bytes())?;
+    writer.write_all(padded.as_bytes())
+}
+
+/// Opens a file for reading, with its size.
+pub(crate) fn open_file(path: &Path) -> Result<(File, u64)> {
+    let open = || -> std::io::Result<(File, u64)> {
+        let file = File::open(path)?;
+        let n_bytes = file.metadata()?.len();
+        Ok((file, n_bytes))
+    };
+    open().map_err(|error| match error.kind() {
+        std::io::ErrorKind::NotFound => Error::new(format!("there is no file {}", path.display())),
+        _ => unreadable(error).at(path.display()),
+    })
+}
+
+fn read_file(path: &Path) -> Result<NpyArray> {
+    let (file, n_bytes) = open_file(path)?;
+    NpyArray::read(BufReader::new(file), n_bytes).map_err(|error| error.at(path.display()))
+}
+
+#[expect(clippy::needless_pass_by_value, reason = "map_err hands over the error")]
+fn unreadable(error: std::io::Error) -> Error {
+    Error::new(format!("cannot be read: {error}"))
+}
+
+/// What a description says.
+struct Header {
+    element: Element,
+    fortran_order: bool,
+    shape: Vec<usize>,
+}
+
+/// The type of the values.
+struct Element {
+    kind: Kind,
+    item_bytes: usize,
+    big_endian: bool,
+}
+
+/// The text of the description, and how many bytes come before the values.
+fn read_header(reader: &mut impl Read) -> Result<(String, usize)> {
+    let foreign = || Error::new("is not an array of numpy (.npy)");
+    let mut start = [0; 8];
+    reader.read_exact(&mut start).map_err(|_| foreign())?;
+    if !start.starts_with(MAGIC) {
+        return Err(foreign());
+    }
+    // Version 1 gives the description's length in two bytes, versions 2 and 3 in four.
+    let mut length = [0; 4];
+    let n_length_bytes = if start[6] == 1 { 2 } else { 4 };
+    reader.read_exact(&mut length[..n_length_bytes]).map_err(|_| foreign())?;
+    let length = u32::from_le_bytes(length) as usize;
+    if length > MOST_HEADER_BYTES {
+        return Err(Error::new(format!("the array's description has {length} bytes, above {MOST_HEADER_BYTES}")));
+    }
+    let mut text = vec![0; length];
+    reader.read_exact(&mut text).map_err(|_| foreign())?;
+    let text = String::from_utf8(text).map_err(|_| foreign())?;
+    Ok((text, start.len() + n_length_bytes + length))
+}
+
+/// Parses `{'descr': '<f4', 'fortran_order': False, 'shape': (3, 2), }`.
+fn parse_header(text: &str) -> Result<Header> {
+    let broken = || Error::new(format!("the array's description is not understood: {}", text.trim_end()));
+    let value = |key: &str| {
+        let after_key = text.split_once(&format!("'{key}'"))?.1;
+        Some(after_key.trim_start().strip_prefix(':')?.trim_start())
+    };
+    let descr = value("descr").ok_or_else(broken)?;
+    if descr.starts_with('[') {
+        return Err(Error::new("arrays with named fields are not read; save each field as a plain array"));
+    }
+    let descr = descr.strip_prefix('\'').and_then(|rest| Some(rest.split_once('\'')?.0)).ok_or_else(broken)?;
+    let fortran_order = value("fortran_order").ok_or_else(broken)?.starts_with("True");
+    let sizes = value("shape").and_then(|rest| Some(rest.strip_prefix('(')?.split_once(')')?.0)).ok_or_else(broken)?;
+    let sizes = sizes.split(',').map(str::trim).filter(|size| !size.is_empty());
+    let shape: Option<Vec<usize>> = sizes.map(|size| size.parse().ok()).collect();
+    Ok(Header { element: parse_descr(descr)?, fortran_order, shape: shape.ok_or_else(broken)? })
+}
+
+/// Parses a type like `<f4`: byte order, kind, size.
+fn parse_descr(descr: &str) -> Result<Element> {
+    let unread = || {
+        Error::new(format!("arrays of type \"{descr}\" are not read"))
+            .help("save whole numbers, floats of at most 64 bits, booleans or text")
+    };
+    let big_endian = descr.starts_with('>');
+    let plain = descr.trim_start_matches(['<', '>', '|', '=']);
+    if plain.starts_with('O') {
+        return Err(Error::new("pickled objects are not read; save plain arrays"));
+    }
+    let kind = plain.chars().next().ok_or_else(unread)?;
+    let size: usize = plain.get(kind.len_utf8()..).and_then(|size| size.parse().ok()).ok_or_else(unread)?;
+    let (kind, item_bytes) = match (kind, size) {
+        ('b', 1) => (Kind::Bool, 1),
+        ('i', 1 | 2 | 4 | 8) => (Kind::Signed, size),
+        ('u', 1 | 2 | 4 | 8) => (Kind::Unsigned, size),
+        ('f', 2 | 4 | 8) => (Kind::Float, size),
+        ('U', 1..=MOST_TEXT) => (Kind::Unicode, 4 * size),
+        ('S', 1..=MOST_TEXT) => (Kind::Bytes, size),
+        _ => return Err(unread()),
+    };
+    Ok(Element { kind, item_bytes, big_endian })
+}
+
+/// The longest text of an item, in characters.
+const MOST_TEXT: usize = 1 << 20;
+
+/// Reorders column-major values.
+fn row_major(data: &[u8], shape: &[usize], item_bytes: usize) -> Vec<u8> {
+    let mut strides = vec![item_bytes; shape.len()];
+    for axis in 1..shape.len() {
+        strides[axis] = strides[axis - 1] * shape[axis - 1];
+    }
+    let mut ordered = Vec::with_capacity(data.len());
+    for index in 0..data.len() / item_bytes {
+        let mut rest = index;
+        let mut start = 0;
+        for (size, stride) in shape.iter().zip(&strides).rev() {
+            start += rest % size * stride;
+            rest /= size;
+        }
+        ordered.extend_from_slice(&data[start..start + item_bytes]);
+    }
+    ordered
+}
+
+fn unsigned(item: &[u8]) -> u64 {
+    item.iter().rev().fold(0, |value, &byte| value << 8 | u64::from(byte))
+}
+
+fn float(item: &[u8]) -> f64 {
+    match item.len() {
+        2 => half(unsigned(item) as u16),
+        4 => f64::from(f32::from_bits(unsigned(item) as u32)),
+        _ => f64::from_bits(unsigned(item)),
+    }
+}
+
+/// A 16-bit float: 1 bit of sign, 5 of exponent, 10 of fraction.
+fn half(bits: u16) -> f64 {
+    let fraction = f64::from(bits & 0x3ff) / 1024.0;
+    let magnitude = match bits >> 10 & 0x1f {
+        0 => fraction * 2.0_f64.powi(-14),
+        31 if fraction == 0.0 => f64::INFINITY,
+        31 => f64::NAN,
+        exponent => (1.0 + fraction) * 2.0_f64.powi(i32::from(exponent) - 15),
+    };
+    if bits >> 15 == 1 { -magnitude } else { magnitude }
+}
+
+fn unicode_text(item: &[u8]) -> Result<String> {
+    let characters = item.chunks_exact(4).map(|bytes| unsigned(bytes) as u32);
+    let text: Option<String> = characters.map(char::from_u32).collect();
+    text.map(|text| text.trim_end_matches('\0').to_string()).ok_or_else(|| Error::new("text holds a broken character"))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// An array as numpy would write it.
+    fn read(descr: &str, fortran_order: &str, shape: &str, data: &[u8]) -> Result<NpyArray> {
+        let text = format!("{{'descr': {descr}, 'fortran_order': {fortran_order}, 'shape': {shape}, }}\n");
+        let mut file = MAGIC.to_vec();
+        file.extend([1, 0]);
+        file.extend((text.len() as u16).to_le_bytes());
+        file.extend(text.as_bytes());
+        file.extend(data);
+        NpyArray::read(file.as_slice(), file.len() as u64)
+    }
+
+    fn numbers(descr: &str, data: &[u8], n_items: usize) -> Vec<f64> {
+        read(&format!("'{descr}'"), "False", &format!("({n_items},)"), data).unwrap().to_f64().unwrap()
+    }
+
+    fn message(descr: &str, shape: &str, data: &[u8]) -> String {
+        read(descr, "False", shape, data).unwrap_err().to_string()
+    }
+
+    #[test]
+    fn every_number_type_is_decoded_in_both_byte_orders() {
+        assert_eq!(numbers("|b1", &[0, 1], 2), [0.0, 1.0]);
+        assert_eq!(numbers("|i1", &[0xff, 0x7f], 2), [-1.0, 127.0]);
+        assert_eq!(numbers("<i2", &(-300_i16).to_le_bytes(), 1), [-300.0]);
+        assert_eq!(numbers(">i4", &(-70_000_i32).to_be_bytes(), 1), [-70_000.0]);
+        assert_eq!(numbers("<u8", &u64::MAX.to_le_bytes(), 1), [u64::MAX as f64]);
+        assert_eq!(numbers(">f4", &1.5_f32.to_be_bytes(), 1), [1.5]);
+        assert_eq!(numbers("<f8", &(-0.1_f64).to_le_bytes(), 1), [-0.1]);
+        // 0x3e00 is 1.5, 0xc000 is -2, 0x0001 is the smallest, 2^-24, 0x7bff the largest, 65504.
+        assert_eq!(
+            numbers("<f2", &[0x00, 0x3e, 0x00, 0xc0, 0x01, 0x00, 0xff, 0x7b], 4),
+            [1.5, -2.0, 2.0_f64.powi(-24), 65_504.0]
+        );
+    }
+
+    #[test]
+    fn column_major_values_are_put_in_order() {
+        let array = read("'|u1'", "True", "(2, 3)", &[1, 4, 2, 5, 3, 6]).unwrap();
+        assert_eq!(array.into_u8().unwrap(), [1, 2, 3, 4, 5, 6]);
+    }
+
+    #[test]
+    fn text_is_decoded() {
+        let letters: Vec<u8> = ['x', '\0', 'é', 'z'].iter().flat_map(|&letter| (letter as u32).to_le_bytes()).collect();
+        assert_eq!(read("'<U2'", "False", "(2,)", &letters).unwrap().to_text().unwrap(), ["x", "éz"]);
+        assert_eq!(read("'|S3'", "False", "(2,)", b"ab\0xyz").unwrap().to_text().unwrap(), ["ab", "xyz"]);
+    }
+
+    #[test]
+    fn arrays_that_cannot_be_read_say_why() {
+        assert_eq!(message("'|O'", "(2,)", &[]), "pickled objects are not read; save plain arrays");
+        assert!(message("'<c16'", "(1,)", &[0; 16]).starts_with("arrays of type \"<c16\" are not read"));
+        assert!(message("'<U0'", "(999999999999,)", &[]).starts_with("arrays of type \"<U0\" are not read"));
+        assert!(message("[('a', '<f4')]", "(1,)", &[0; 4]).starts_with("arrays with named fields are not read"));
+        assert!(message("'<f4'", "(-1,)", &[]).starts_with("the array's description is not understood"));
+        let huge = "(4294967296, 4294967296, 9)";
+        assert!(message("'<f4'", huge, &[0; 4]).contains("announced, but 4 bytes follow"));
+        assert!(message("'<f4'", "(2,)", &[0; 4]).starts_with("an array of shape [2] was announced, but 4 bytes"));
+        let error = NpyArray::read(&b"PK\x03\x04 something else"[..], 20).unwrap_err();
+        assert_eq!(error.to_string(), "is not an array of numpy (.npy)");
+    }
+
+    #[test]
+    fn indices_are_whole_numbers_from_0_on_one_axis() {
+        let of = |descr: &str, shape: &str, data: &[u8]| indices(&read(descr, "False", shape, data).unwrap());
+        assert_eq!(of("'<i2'", "(2,)", &[3, 0, 0, 1]).unwrap(), [3, 256]);
+        assert_eq!(of("'|i1'", "(1,)", &[0xff]).unwrap_err().to_string(), "wanted whole numbers from 0, found -1");
+        assert!(
+            of("'<f4'", "(1,)", &[0; 4]).unwrap_err().to_string().starts_with("wanted whole numbers, found floats")
+        );
+        assert!(of("'|u1'", "(1, 1)", &[0]).unwrap_err().to_string().contains("found shape [1, 1]"));
+    }
+
+    #[test]
+    fn what_is_written_is_read() {
+        for shape in [vec![], vec![6], vec![2, 3]] {
+            let n_items = shape.iter().product();
+            let mut file = Vec::new();
+            write_header(&mut file, "|u1", &shape).unwrap();
+            assert_eq!(file.len() % 64, 0);
+            file.extend(vec![7; n_items]);
+            let array = NpyArray::read(file.as_slice(), file.len() as u64).unwrap();
+            assert_eq!(array.shape(), shape);
+            assert_eq!(array.into_u8().unwrap(), vec![7; n_items]);
+        }
+    }
+
+    #[test]
+    fn a_missing_file_is_named() {
+        let message = read_indices(Path::new("/no/such.npy")).unwrap_err().to_string();
+        assert_eq!(message, "there is no file /no/such.npy");
+    }
+}

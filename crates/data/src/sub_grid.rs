@@ -1,0 +1,124 @@
+//! Part of a dataset: some factors held at one value, the others left to vary.
+
+use toml::{Table, Value};
+
+use crate::datasets::{Dataset, ImageShape};
+use crate::error::{Error, Result};
+use crate::factor_space::FactorSpace;
+
+/// The images of a grid on which the fixed factors have their values. The fixed factors leave the factor space.
+pub struct SubGrid {
+    whole: Box<dyn Dataset>,
+    factors: FactorSpace,
+    n_images: usize,
+    /// The image of the whole dataset at which all free factors are 0.
+    first: usize,
+    /// Size of each free factor, and how far apart in the whole dataset two neighbouring values of it are.
+    sizes_and_strides: Vec<(usize, usize)>,
+}
+
+impl SubGrid {
+    /// Fixes factors of `whole` at the values that `fix` gives by their names, for instance `{ shape = 0 }`.
+    pub fn new(whole: Box<dyn Dataset>, fix: &Table) -> Result<Self> {
+        let sizes = whole.factors().grid_sizes()?;
+        let mut fixed = vec![None; sizes.len()];
+        for (name, value) in fix {
+            let position = whole.factors().position(name)?;
+            fixed[position] = Some(checked_value(name, value, sizes[position])?);
+        }
+        if fixed.iter().all(Option::is_some) {
+            return Err(Error::new("all factors are fixed, which leaves one image").help("leave a factor out of fix"));
+        }
+
+        let mut first = 0;
+        let mut stride = 1;
+        let mut free = Vec::new(); // position and stride
+        for position in (0..sizes.len()).rev() {
+            match fixed[position] {
+                Some(value) => first += value * stride,
+                None => free.push((position, stride)),
+            }
+            stride *= sizes[position];
+        }
+        free.reverse();
+        let names: Vec<&str> = whole.factors().names().collect();
+        let factors = FactorSpace::grid(free.iter().map(|&(position, _)| (names[position], sizes[position])));
+        let sizes_and_strides: Vec<_> = free.iter().map(|&(position, stride)| (sizes[position], stride)).collect();
+        let n_images = sizes_and_strides.iter().map(|(size, _)| size).product();
+        Ok(Self { whole, factors, n_images, first, sizes_and_strides })
+    }
+
+    /// The number in the whole dataset of image `index`.
+    pub fn index_in_whole(&self, mut index: usize) -> usize {
+        let mut whole_index = self.first;
+        for (size, stride) in self.sizes_and_strides.iter().rev() {
+            whole_index += index % size * stride;
+            index /= size;
+        }
+        whole_index
+    }
+}
+
+impl Dataset for SubGrid {
+    fn factors(&self) -> &FactorSpace {
+        &self.factors
+    }
+
+    fn image_shape(&self) -> ImageShape {
+        self.whole.image_shape()
+    }
+
+    fn n_images(&self) -> usize {
+        self.n_images
+    }
+
+    fn read_image(&self, index: usize, pixels: &mut [f32]) {
+        self.whole.read_image(self.index_in_whole(index), pixels);
+    }
+
+    fn holds_bytes(&self) -> bool {
+        self.whole.holds_bytes()
+    }
+}
+
+fn checked_value(name: &str, value: &Value, size: usize) -> Result<usize> {
+    value.as_integer().and_then(|whole| usize::try_from(whole).ok()).filter(|&whole| whole < size).ok_or_else(|| {
+        Error::new(format!("factor \"{name}\" cannot be fixed at {value}"))
+            .help(format!("it takes the whole numbers 0 to {}", size - 1))
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::datasets::open;
+
+    fn sub_grid(name: &str, fix: &str) -> Result<SubGrid> {
+        SubGrid::new(open(name, &Table::new()).unwrap(), &fix.parse().unwrap())
+    }
+
+    fn message(name: &str, fix: &str) -> String {
+        sub_grid(name, fix).err().unwrap().to_string()
+    }
+
+    #[test]
+    fn fixed_factors_leave_the_space_and_the_others_keep_their_images() {
+        // dSprites is 3 x 6 x 40 x 32 x 32: orientation 7 is 7*1024, scale 2 and shape 1 are 1*245760 + 2*40960.
+        let part = sub_grid("dsprites", "orientation = 7\npos_y = 5").unwrap();
+        assert_eq!(part.factors().names().collect::<Vec<_>>(), ["shape", "scale", "pos_x"]);
+        assert_eq!(part.n_images(), 3 * 6 * 32);
+        let index = (6 + 2) * 32 + 9; // shape 1, scale 2, pos_x 9
+        assert_eq!(part.index_in_whole(index), 245_760 + 2 * 40_960 + 7 * 1024 + 9 * 32 + 5);
+    }
+
+    #[test]
+    fn what_cannot_be_fixed_is_refused() {
+        assert!(message("xy_object", "scal = 1").starts_with("no factor is called \"scal\"; did you mean \"scale\"?"));
+        let expected = "factor \"scale\" cannot be fixed at 5\n       it takes the whole numbers 0 to 4";
+        assert_eq!(message("xy_object", "scale = 5"), expected);
+        assert!(message("xy_object", "scale = -1").starts_with("factor \"scale\" cannot be fixed at -1"));
+        assert!(message("xy_object", "scale = 'big'").starts_with("factor \"scale\" cannot be fixed at \"big\""));
+        assert!(message("xy_object", "x = 0\ny = 0\nscale = 0\ncolor = 0").starts_with("all factors are fixed"));
+        assert!(message("synth_linear", "first = 0").contains("do not form a grid"));
+    }
+}

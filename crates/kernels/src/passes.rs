@@ -19,6 +19,9 @@ use crate::shape::ConvShape;
 /// Values of patches and output that a tile may have: 256 KiB, half of a small second-level cache.
 const TILE_LEN: usize = 64 * 1024;
 
+/// Output pixels that a tile has even if its patches are then too many, since fewer would not repay reading the weight.
+const MIN_TILE_PIXELS: usize = 128;
+
 /// Most partial sums that a weight gradient is made of.
 const MAX_GROUPS: usize = 8;
 
@@ -121,12 +124,12 @@ struct Tiling<'a> {
 
 impl<'a> Tiling<'a> {
     fn new(shape: &'a ConvShape) -> Self {
-        let line_len = shape.out_width() * (shape.patch_len() + shape.out_channels);
-        let n_lines = shape.out_height();
-        let block_images = (TILE_LEN / (n_lines * line_len)).clamp(1, shape.batch.max(1));
-        let block_lines = block_images * n_lines;
+        let most_pixels = (TILE_LEN / (shape.patch_len() + shape.out_channels)).max(MIN_TILE_PIXELS);
+        let most_lines = (most_pixels / shape.out_width()).max(1);
+        let block_images = (most_lines / shape.out_height()).clamp(1, shape.batch.max(1));
+        let block_lines = block_images * shape.out_height();
         // Tiles of about equal size, rather than full ones and a remainder.
-        let n_tiles = (block_lines * line_len).div_ceil(TILE_LEN).min(block_lines);
+        let n_tiles = block_lines.div_ceil(most_lines);
         Self { shape, block_images, tile_lines: block_lines.div_ceil(n_tiles) }
     }
 

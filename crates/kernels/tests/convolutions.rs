@@ -26,7 +26,7 @@ prop_compose! {
 
 prop_compose! {
     fn any_transposed_shape()(shape in any_shape()) -> TransposedShape {
-        // A shape whose windows leave nothing of the image over, turned round.
+        let covered = (shape.out_height().min(shape.out_width()) - 1) * shape.stride + shape.kernel;
         TransposedShape {
             batch: shape.batch,
             height: shape.out_height(),
@@ -35,7 +35,7 @@ prop_compose! {
             out_channels: shape.in_channels,
             kernel: shape.kernel,
             stride: shape.stride,
-            padding: shape.padding.min((shape.kernel - 1) / 2),
+            padding: shape.padding.min((covered - 1) / 2),
         }
     }
 }

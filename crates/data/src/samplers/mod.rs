@@ -1,0 +1,65 @@
+//! Samplers: which images are drawn together as one example, the list of all, and how one is built from its settings.
+
+mod pair;
+mod single;
+
+use toml::Table;
+
+use crate::error::{Result, unknown_name};
+use crate::factor_space::FactorSpace;
+use crate::seed::Rng;
+
+/// Every sampler, in the order in which they are shown.
+pub const SAMPLERS: &[Entry] = &[single::ENTRY, pair::ENTRY];
+
+/// Draws the images of an example. It sees image numbers and factors, never a pixel.
+pub trait Sampler: Send + Sync {
+    /// How many images an example has.
+    fn arity(&self) -> usize;
+
+    /// The image numbers of an example that begins with `anchor`, as many as `arity`.
+    fn draw(&self, anchor: usize, rng: &mut Rng) -> Vec<usize>;
+}
+
+/// One row of the list of samplers.
+pub struct Entry {
+    /// The name in configs and commands.
+    pub name: &'static str,
+    /// What it is, in one line.
+    pub about: &'static str,
+    /// Where it comes from.
+    pub paper: &'static str,
+    /// Builds it with these settings for images of these factors.
+    pub build: fn(&Table, &FactorSpace) -> Result<Box<dyn Sampler>>,
+    /// Fills in the settings that were left out.
+    pub complete: fn(&Table) -> Result<Table>,
+}
+
+/// Builds the sampler called `name` for images of these factors.
+pub fn build(name: &str, settings: &Table, factors: &FactorSpace) -> Result<Box<dyn Sampler>> {
+    (entry(name)?.build)(settings, factors)
+}
+
+/// The table of every setting of the sampler called `name`, those left out at their defaults.
+pub fn complete(name: &str, settings: &Table) -> Result<Table> {
+    (entry(name)?.complete)(settings)
+}
+
+fn entry(name: &str) -> Result<&'static Entry> {
+    SAMPLERS
+        .iter()
+        .find(|entry| entry.name == name)
+        .ok_or_else(|| unknown_name("sampler", name, SAMPLERS.iter().map(|entry| entry.name)))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_misspelt_sampler_gets_a_suggestion() {
+        let space = FactorSpace::grid([("shape", 3)]);
+        let message = build("pairs", &Table::new(), &space).err().unwrap().to_string();
+        assert!(message.starts_with("no sampler is called \"pairs\"; did you mean \"pair\"?"), "{message}");
+    }
+}

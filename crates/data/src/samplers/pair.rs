@@ -1,0 +1,244 @@
+//! `pair`: an image, and another that differs from it in k of the F factors. Weak supervision for Ada-GVAE.
+//!
+//! Locatello et al., "Weakly-Supervised Disentanglement Without Compromises", 2020; Michlo, "Distances and overlap",
+//! A.2.3: k is uniform in 1..=F for every pair, and the k chosen factors take another value. Factors with one value
+//! cannot differ and take no part.
+//!
+//! The published code (disentanglement_lib, `simple_dynamics`) does otherwise, and `rule = "disentanglement_lib"` does
+//! as it does: k is uniform in 1..=F-1, then with even odds k or 1 factors are chosen, and each is drawn anew from all its
+//! values, so that it may stay as it was.
+
+use rand::RngExt;
+use rand::seq::index;
+use serde::{Deserialize, Serialize};
+use toml::{Table, Value};
+
+use super::{Entry, Sampler};
+use crate::error::{Error, Result};
+use crate::factor_space::{FactorSpace, index_of, values_of};
+use crate::seed::Rng;
+use crate::settings;
+
+/// How many factors differ, and in what sense; the defaults are the thesis's.
+#[derive(Debug, Serialize, Deserialize)]
+#[serde(default)]
+struct Settings {
+    /// `"uniform"`, or how many factors are chosen.
+    k: Value,
+    /// What happens to the chosen factors.
+    rule: Rule,
+}
+
+impl Default for Settings {
+    fn default() -> Self {
+        Self { k: Value::String("uniform".to_string()), rule: Rule::Differ }
+    }
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+enum Rule {
+    /// Each chosen factor takes another value.
+    Differ,
+    /// Each chosen factor is drawn anew, and often only one is chosen.
+    DisentanglementLib,
+}
+
+/// How many factors are chosen.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Chosen {
+    Uniform,
+    Exactly(usize),
+}
+
+struct Pair {
+    sizes: Vec<usize>,
+    /// Positions of the factors that can be chosen.
+    choosable: Vec<usize>,
+    chosen: Chosen,
+    rule: Rule,
+}
+
+impl Pair {
+    fn new(settings: &Settings, factors: &FactorSpace) -> Result<Self> {
+        let chosen = parse_k(&settings.k)?;
+        let rule = settings.rule;
+        let sizes = factors.grid_sizes()?;
+        let choosable: Vec<usize> =
+            (0..sizes.len()).filter(|&factor| rule == Rule::DisentanglementLib || sizes[factor] > 1).collect();
+        if sizes.iter().all(|&size| size == 1) {
+            return Err(Error::new("no factor has two values, so no pair of images can differ"));
+        }
+        match chosen {
+            Chosen::Exactly(k) if k > choosable.len() => {
+                Err(Error::new(format!("setting \"k\" is {k}, but {} factors can differ", choosable.len()))
+                    .help(format!("it takes 1 to {} here, or \"uniform\"", choosable.len())))
+            }
+            _ => Ok(Self { sizes, choosable, chosen, rule }),
+        }
+    }
+
+    /// How many factors are chosen for one pair.
+    fn draw_k(&self, rng: &mut Rng) -> usize {
+        let n_choosable = self.choosable.len();
+        match (self.rule, self.chosen) {
+            (Rule::Differ, Chosen::Uniform) => rng.random_range(1..=n_choosable),
+            (Rule::Differ, Chosen::Exactly(k)) => k,
+            (Rule::DisentanglementLib, chosen) => {
+                let k = match chosen {
+                    Chosen::Uniform => rng.random_range(1..=(n_choosable - 1).max(1)),
+                    Chosen::Exactly(k) => k,
+                };
+                if rng.random() { k } else { 1 }
+            }
+        }
+    }
+
+    /// The new value of a chosen factor.
+    fn draw_value(&self, value: usize, size: usize, rng: &mut Rng) -> usize {
+        match self.rule {
+            Rule::DisentanglementLib => rng.random_range(0..size),
+            Rule::Differ => {
+                let other = rng.random_range(0..size - 1);
+                // Those from the old value on move up by one, which leaves the old value out.
+                if other < value { other } else { other + 1 }
+            }
+        }
+    }
+}
+
+impl Sampler for Pair {
+    fn arity(&self) -> usize {
+        2
+    }
+
+    fn draw(&self, anchor: usize, rng: &mut Rng) -> Vec<usize> {
+        let mut values = values_of(anchor, &self.sizes);
+        let k = self.draw_k(rng);
+        for chosen in index::sample(rng, self.choosable.len(), k) {
+            let factor = self.choosable[chosen];
+            values[factor] = self.draw_value(values[factor], self.sizes[factor], rng);
+        }
+        vec![anchor, index_of(&values, &self.sizes)]
+    }
+}
+
+fn parse_k(value: &Value) -> Result<Chosen> {
+    match value {
+        Value::String(text) if text == "uniform" => Ok(Chosen::Uniform),
+        Value::Integer(k) if *k >= 1 => Ok(Chosen::Exactly(usize::try_from(*k).unwrap_or(usize::MAX))),
+        _ => Err(Error::new(format!("setting \"k\" is {value}"))
+            .help("it takes \"uniform\", or how many factors differ, a whole number from 1")),
+    }
+}
+
+fn build(table: &Table, factors: &FactorSpace) -> Result<Box<dyn Sampler>> {
+    Ok(Box::new(Pair::new(&settings::read(table)?, factors)?))
+}
+
+fn complete(table: &Table) -> Result<Table> {
+    let settings: Settings = settings::read(table)?;
+    parse_k(&settings.k)?;
+    Ok(settings::as_table(&settings))
+}
+
+/// The row in the list of samplers.
+pub const ENTRY: Entry = Entry {
+    name: "pair",
+    about: "Two images that differ in k factors, for weakly supervised frameworks",
+    paper: "Locatello et al. 2020; Michlo, thesis A.2.3",
+    build,
+    complete,
+};
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::factor_space::Factor;
+    use crate::seed::Seed;
+
+    fn space() -> FactorSpace {
+        FactorSpace::grid([("shape", 3), ("still", 1), ("x", 5), ("y", 2)])
+    }
+
+    /// How often each number of factors differed in 30,000 pairs.
+    fn counts(settings: &str) -> Vec<usize> {
+        let sampler = build(&settings.parse().unwrap(), &space()).unwrap();
+        let sizes = space().grid_sizes().unwrap();
+        let mut rng = Seed(3).stream("test");
+        let mut counts = vec![0; sizes.len() + 1];
+        for draw in 0..30_000 {
+            let pair = sampler.draw(draw % 30, &mut rng);
+            let [from, to] = [values_of(pair[0], &sizes), values_of(pair[1], &sizes)];
+            counts[from.iter().zip(&to).filter(|(a, b)| a != b).count()] += 1;
+        }
+        counts
+    }
+
+    fn message(settings: &str, factors: &FactorSpace) -> String {
+        build(&settings.parse().unwrap(), factors).err().unwrap().to_string()
+    }
+
+    /// Within five standard deviations of a binomial.
+    fn assert_near(count: usize, probability: f64) {
+        let expected = 30_000.0 * probability;
+        let deviation = (expected * (1.0 - probability)).sqrt();
+        assert!((count as f64 - expected).abs() <= 5.0 * deviation, "{count} but {expected} were expected");
+    }
+
+    #[test]
+    fn k_is_uniform_over_the_factors_that_can_differ() {
+        let counts = counts("");
+        assert_eq!((counts[0], counts[4]), (0, 0));
+        counts[1..=3].iter().for_each(|&count| assert_near(count, 1.0 / 3.0));
+    }
+
+    #[test]
+    fn a_fixed_k_is_always_met() {
+        assert_eq!(counts("k = 2"), [0, 0, 30_000, 0, 0]);
+    }
+
+    #[test]
+    fn the_published_rule_leaves_factors_as_they_were_now_and_then() {
+        // With k = 4 every factor is drawn anew in half of the pairs and one of them in the other half. None differs
+        // with probability 1/2 * 1/3*1/1*1/5*1/2 + 1/2 * (1/3 + 1 + 1/5 + 1/2)/4.
+        let expected = 0.5 / 30.0 + 0.5 * (1.0 / 3.0 + 1.0 + 0.2 + 0.5) / 4.0;
+        assert_near(counts("k = 4\nrule = 'disentanglement_lib'")[0], expected);
+        // k is 1, 2 or 3, so one factor is chosen with probability 1/2 + 1/2 * 1/3 and never four.
+        let uniform = counts("rule = 'disentanglement_lib'");
+        assert!(uniform[0] > 0 && uniform[1] > uniform[2] && uniform[2] > uniform[3], "{uniform:?}");
+    }
+
+    #[test]
+    fn other_values_are_equally_likely() {
+        let sampler = build(&"k = 3".parse().unwrap(), &space()).unwrap();
+        let mut rng = Seed(1).stream("test");
+        let mut seen = [0; 5];
+        for _ in 0..30_000 {
+            // The anchor has shape 1, x 2, y 0: (1*5 + 2)*2.
+            let pair = sampler.draw(14, &mut rng);
+            seen[pair[1] / 2 % 5] += 1;
+        }
+        assert_eq!(seen[2], 0);
+        [0, 1, 3, 4].iter().for_each(|&value| assert_near(seen[value], 0.25));
+    }
+
+    #[test]
+    fn settings_that_cannot_be_met_are_refused() {
+        let expected = "setting \"k\" is 4, but 3 factors can differ\n       it takes 1 to 3 here, or \"uniform\"";
+        assert_eq!(message("k = 4", &space()), expected);
+        assert!(message("k = 0", &space()).starts_with("setting \"k\" is 0"));
+        assert!(message("k = 'most'", &space()).starts_with("setting \"k\" is \"most\""));
+        assert!(message("rule = 'other'", &space()).contains("rule"));
+        assert!(message("", &FactorSpace::grid([("still", 1)])).starts_with("no factor has two values"));
+        let continuous = FactorSpace::sample(vec![Factor { name: "angle".to_string(), size: None }]);
+        assert!(message("", &continuous).contains("do not form a grid"));
+    }
+
+    #[test]
+    fn completed_settings_name_the_rule() {
+        let completed = complete(&Table::new()).unwrap();
+        assert_eq!(completed, "k = 'uniform'\nrule = 'differ'".parse().unwrap());
+        assert_eq!(complete(&completed).unwrap(), completed);
+    }
+}

@@ -5,6 +5,7 @@
 
 pub mod datasets;
 pub mod error;
+pub mod export;
 pub mod factor_space;
 pub mod labelled_codes;
 pub mod loader;
@@ -13,6 +14,7 @@ pub mod npz;
 pub mod samplers;
 pub mod seed;
 pub mod settings;
+pub mod stats;
 pub mod sub_grid;
 
 pub use datasets::{Dataset, ImageShape};

@@ -26,7 +26,7 @@ pub struct Npz {
 }
 
 impl Npz {
-    /// Opens the archive at `path`. Errors of this and of the methods below do not name the path again.
+    /// Opens the archive at `path`.
     pub fn open(path: &Path) -> Result<Self> {
         let (file, _) = open_file(path)?;
         match ZipArchive::new(BufReader::new(file)) {
@@ -80,7 +80,7 @@ fn labelled_codes(npz: &mut Npz) -> Result<LabelledCodes> {
     let sizes = optional(npz, "factor_sizes", indices)?;
     let names = optional(npz, "factor_names", NpyArray::to_text)?;
     let named = name_factors(names, factors.ncols())?;
-    let space = factor_space(&factors, are_whole, named, sizes)?;
+    let space = factor_space(&factors, are_whole, named, sizes.as_deref())?;
     let extras = Extras {
         train_rows: optional(npz, "train_rows", indices)?,
         test_rows: optional(npz, "test_rows", indices)?,
@@ -130,15 +130,15 @@ fn factor_space(
     factors: &Array2<f64>,
     are_whole: bool,
     names: Vec<String>,
-    sizes: Option<Vec<usize>>,
+    sizes: Option<&[usize]>,
 ) -> Result<FactorSpace> {
-    if let Some(sizes) = &sizes {
+    if let Some(sizes) = sizes {
         check_count("factor_sizes", sizes.len(), factors.ncols())?;
     }
     let mut named = Vec::new();
     for (position, name) in names.into_iter().enumerate() {
         let column = factors.column(position);
-        let size = match &sizes {
+        let size = match sizes {
             Some(sizes) => Some(sizes[position]).filter(|&size| size > 0),
             None if are_whole || column.iter().all(|value| value.fract() == 0.0 && *value >= 0.0) => {
                 Some(column.fold(0.0_f64, |most, &value| most.max(value)) as usize + 1)
@@ -166,17 +166,138 @@ fn is_grid(factors: &Array2<f64>, named: &[Factor]) -> bool {
         return false;
     }
     let mut seen = vec![false; factors.nrows()];
-    factors.rows().into_iter().all(|row| match whole_values(row, &sizes) {
+    factors.rows().into_iter().all(|row| match whole_values(&row, &sizes) {
         Some(values) => !std::mem::replace(&mut seen[index_of(&values, &sizes)], true),
         None => false,
     })
 }
 
 /// The values of a row, where all are whole numbers within their factor's size.
-fn whole_values(row: ArrayView1<f64>, sizes: &[usize]) -> Option<Vec<usize>> {
+fn whole_values(row: &ArrayView1<f64>, sizes: &[usize]) -> Option<Vec<usize>> {
     let values = row.iter().zip(sizes).map(|(&value, &size)| {
         let fits = value.fract() == 0.0 && value >= 0.0 && value < size as f64;
         fits.then_some(value as usize)
     });
     values.collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use std::io::Write;
+
+    use tempfile::NamedTempFile;
+    use zip::ZipWriter;
+    use zip::write::SimpleFileOptions;
+
+    use super::*;
+    use crate::npy::write_header;
+
+    /// An archive of arrays, each with its name, numpy's type, shape and bytes.
+    fn archive(arrays: &[(&str, &str, &[usize], Vec<u8>)]) -> NamedTempFile {
+        let mut zip = ZipWriter::new(NamedTempFile::new().unwrap());
+        for (name, descr, shape, data) in arrays {
+            zip.start_file(format!("{name}.npy"), SimpleFileOptions::default()).unwrap();
+            write_header(&mut zip, descr, shape).unwrap();
+            zip.write_all(data).unwrap();
+        }
+        zip.finish().unwrap()
+    }
+
+    fn floats(values: &[f64]) -> Vec<u8> {
+        values.iter().flat_map(|value| value.to_le_bytes()).collect()
+    }
+
+    fn wholes(values: &[i64]) -> Vec<u8> {
+        values.iter().flat_map(|value| value.to_le_bytes()).collect()
+    }
+
+    /// Four codes of one latent, and these arrays.
+    fn read(others: &[(&str, &str, &[usize], Vec<u8>)]) -> Result<LabelledCodes> {
+        let mut arrays = vec![("codes", "<f8", [4, 1].as_slice(), floats(&[0.5, 1.5, 2.5, 3.5]))];
+        arrays.extend_from_slice(others);
+        read_labelled_codes(archive(&arrays).path())
+    }
+
+    fn message(others: &[(&str, &str, &[usize], Vec<u8>)]) -> String {
+        let message = read(others).unwrap_err().to_string();
+        message.split_once(": ").unwrap().1.to_string()
+    }
+
+    #[test]
+    fn whole_factors_that_meet_every_combination_are_a_grid() {
+        let factors = ("factors", "<i8", [4, 2].as_slice(), wholes(&[1, 1, 0, 0, 0, 1, 1, 0]));
+        let names = ("factor_names", "|S1", [2].as_slice(), b"xy".to_vec());
+        let data = read(&[factors.clone(), names]).unwrap();
+        assert_eq!(data.codes().column(0).to_vec(), [0.5, 1.5, 2.5, 3.5]);
+        assert_eq!(data.space(), &FactorSpace::grid([("x", 2), ("y", 2)]));
+        // With a third value of the first factor, two combinations are missing.
+        let sizes = ("factor_sizes", "<i8", [2].as_slice(), wholes(&[3, 2]));
+        let space = read(&[factors, sizes]).unwrap().space().clone();
+        assert!(space.grid_sizes().is_err());
+        assert_eq!(space.factors()[0], Factor { name: "factor_0".to_string(), size: Some(3) });
+    }
+
+    #[test]
+    fn a_combination_that_comes_twice_is_no_grid() {
+        let factors = ("factors", "<i8", [4, 2].as_slice(), wholes(&[1, 1, 0, 0, 0, 1, 0, 1]));
+        assert!(read(&[factors]).unwrap().space().grid_sizes().is_err());
+    }
+
+    #[test]
+    fn floats_with_fractions_are_continuous() {
+        let factors = ("factors", "<f8", [4, 2].as_slice(), floats(&[0.0, 0.1, 1.0, 0.2, 2.0, 0.3, 3.0, 0.4]));
+        let data = read(&[factors]).unwrap();
+        assert_eq!(data.space().factors().iter().map(|factor| factor.size).collect::<Vec<_>>(), [Some(4), None]);
+    }
+
+    #[test]
+    fn optional_arrays_are_taken_along() {
+        let data = read(&[
+            ("factors", "<i8", [4, 1].as_slice(), wholes(&[0, 1, 2, 3])),
+            ("train_rows", "<i8", [2].as_slice(), wholes(&[0, 2])),
+            ("test_rows", "<i8", [1].as_slice(), wholes(&[3])),
+            ("log_variances", "<f8", [4, 1].as_slice(), floats(&[0.0, 1.0, 2.0, 3.0])),
+            ("reconstruction_losses", "<f8", [4].as_slice(), floats(&[9.0, 8.0, 7.0, 6.0])),
+        ])
+        .unwrap();
+        let extras = data.extras();
+        assert_eq!((extras.train_rows.as_deref(), extras.test_rows.as_deref()), (Some(&[0, 2][..]), Some(&[3][..])));
+        assert_eq!(extras.log_variances.as_ref().unwrap()[[3, 0]], 3.0);
+        assert_eq!(extras.reconstruction_losses.as_ref().unwrap()[0], 9.0);
+    }
+
+    #[test]
+    fn bad_archives_are_refused_in_one_clear_line() {
+        let whole = |values: &[i64]| ("factors", "<i8", [4, 1].as_slice(), wholes(values));
+        assert_eq!(message(&[]), "there is no array \"factors\"; found codes");
+        let pickled = ("factors", "|O", [4, 1].as_slice(), vec![0; 9]);
+        assert_eq!(message(&[pickled]), "array \"factors\": pickled objects are not read; save plain arrays");
+        let flat = ("factors", "<i8", [4].as_slice(), wholes(&[0, 1, 2, 3]));
+        assert_eq!(message(&[flat]), "array \"factors\": wanted a table with two axes, found shape [4]");
+        let short = ("factors", "<i8", [3, 1].as_slice(), wholes(&[0, 1, 2]));
+        assert_eq!(message(&[short]), "codes have 4 rows but factors have 3");
+        assert!(message(&[whole(&[0, 1, 2, -1])]).starts_with("factor \"factor_0\" is -1 at row 3"));
+        assert!(message(&[whole(&[0, 1, 2, i64::MAX])]).contains("number its values from 0 without gaps"));
+        let nan = ("factors", "<f8", [4, 1].as_slice(), floats(&[0.0, f64::NAN, 2.0, 3.0]));
+        assert!(message(&[nan]).starts_with("factors hold NaN at row 1, column 0"));
+        let two_names = ("factor_names", "|S1", [2].as_slice(), b"xy".to_vec());
+        assert_eq!(
+            message(&[whole(&[0, 1, 2, 3]), two_names]),
+            "factor_names has 2 entries but factors have 1 columns"
+        );
+        let rows = ("train_rows", "<i8", [1].as_slice(), wholes(&[4]));
+        assert_eq!(message(&[whole(&[0, 1, 2, 3]), rows]), "train_rows names row 4 but there are 4 rows");
+    }
+
+    #[test]
+    fn files_that_are_no_archive_are_refused() {
+        let missing = read_labelled_codes(Path::new("/no/such.npz")).unwrap_err().to_string();
+        assert_eq!(missing, "there is no file /no/such.npz");
+        let mut text = NamedTempFile::new().unwrap();
+        text.write_all(b"latent,value").unwrap();
+        let message = read_labelled_codes(text.path()).unwrap_err().to_string();
+        assert!(message.contains("is not a whole .npz file"), "{message}");
+        let folder = read_labelled_codes(Path::new("/")).unwrap_err().to_string();
+        assert!(folder.starts_with("/: cannot be read"), "{folder}");
+    }
 }

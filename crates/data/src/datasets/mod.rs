@@ -70,6 +70,19 @@ impl ImageShape {
     }
 }
 
+/// Checks image numbers that came from outside: at least one, and all of images that there are.
+pub fn check_indices(dataset: &dyn Dataset, indices: &[usize]) -> Result<()> {
+    if indices.is_empty() {
+        return Err(Error::new("no image numbers were given").help("leave them out to take all images"));
+    }
+    let n_images = dataset.n_images();
+    match indices.iter().find(|&&index| index >= n_images) {
+        Some(index) => Err(Error::new(format!("there is no image {index}: the dataset has {n_images}"))
+            .help(format!("they are numbered 0 to {}", n_images - 1))),
+        None => Ok(()),
+    }
+}
+
 /// One row of the list of datasets.
 pub struct Entry {
     /// The name in configs and commands.

@@ -4,17 +4,18 @@
 //! Pickled objects are refused, since reading them means running the program inside. A description that does not fit
 //! the size of the file is refused before anything is allocated for it.
 
+mod header;
+
 use std::fs::File;
-use std::io::{BufReader, Read, Write};
+use std::io::{BufReader, Read};
 use std::path::Path;
 
 use ndarray::Array2;
 
 use crate::error::{Error, Result};
 
-const MAGIC: &[u8; 6] = b"\x93NUMPY";
-/// Descriptions are about a hundred bytes; numpy itself refuses above 10,000.
-const MOST_HEADER_BYTES: usize = 10_000;
+use header::{Header, read_header};
+pub use header::{Kind, write_header};
 
 /// An array as it was stored: its values are decoded when asked for.
 #[derive(Debug, Clone)]
@@ -26,28 +27,10 @@ pub struct NpyArray {
     data: Vec<u8>,
 }
 
-/// What an array holds.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Kind {
-    /// True and false.
-    Bool,
-    /// Whole numbers with a sign.
-    Signed,
-    /// Whole numbers without a sign.
-    Unsigned,
-    /// Floats.
-    Float,
-    /// Text of four bytes a character.
-    Unicode,
-    /// Text of one byte a character.
-    Bytes,
-}
-
 impl NpyArray {
     /// Reads an array that takes `n_bytes` in all from `reader`.
     pub fn read(mut reader: impl Read, n_bytes: u64) -> Result<Self> {
-        let (header, header_bytes) = read_header(&mut reader)?;
-        let Header { element, fortran_order, shape } = parse_header(&header)?;
+        let (Header { element, fortran_order, shape }, header_bytes) = read_header(&mut reader)?;
         let n_items = shape.iter().try_fold(1_usize, |product, &size| product.checked_mul(size));
         let wanted = n_items.and_then(|n_items| n_items.checked_mul(element.item_bytes));
         let found = n_bytes.saturating_sub(header_bytes as u64);
@@ -188,19 +171,6 @@ pub fn indices(array: &NpyArray) -> Result<Vec<usize>> {
     array.to_i64()?.into_iter().map(|value| usize::try_from(value).map_err(|_| negative(value))).collect()
 }
 
-/// The description that begins a `.npy` file of row-major values. `descr` is numpy's name of their type, like `|u1`.
-pub fn write_header(writer: &mut impl Write, descr: &str, shape: &[usize]) -> std::io::Result<()> {
-    let sizes: String = shape.iter().map(|size| format!("{size}, ")).collect();
-    let text = format!("{{'descr': '{descr}', 'fortran_order': False, 'shape': ({}), }}", sizes.trim_end());
-    // Spaces and a line end fill up to a multiple of 64, so that values are aligned in a mapped file.
-    let n_bytes = (MAGIC.len() + 4 + text.len() + 1).next_multiple_of(64);
-    let padded = format!("{text:width$}\n", width = n_bytes - MAGIC.len() - 4 - 1);
-    writer.write_all(MAGIC)?;
-    writer.write_all(&[1, 0])?;
-    writer.write_all(&(padded.len() as u16).to_le_bytes())?;
-    writer.write_all(padded.as_bytes())
-}
-
 /// Opens a file for reading, with its size.
 pub(crate) fn open_file(path: &Path) -> Result<(File, u64)> {
     let open = || -> std::io::Result<(File, u64)> {
@@ -223,89 +193,6 @@ fn read_file(path: &Path) -> Result<NpyArray> {
 fn unreadable(error: std::io::Error) -> Error {
     Error::new(format!("cannot be read: {error}"))
 }
-
-/// What a description says.
-struct Header {
-    element: Element,
-    fortran_order: bool,
-    shape: Vec<usize>,
-}
-
-/// The type of the values.
-struct Element {
-    kind: Kind,
-    item_bytes: usize,
-    big_endian: bool,
-}
-
-/// The text of the description, and how many bytes come before the values.
-fn read_header(reader: &mut impl Read) -> Result<(String, usize)> {
-    let foreign = || Error::new("is not an array of numpy (.npy)");
-    let mut start = [0; 8];
-    reader.read_exact(&mut start).map_err(|_| foreign())?;
-    if !start.starts_with(MAGIC) {
-        return Err(foreign());
-    }
-    // Version 1 gives the description's length in two bytes, versions 2 and 3 in four.
-    let mut length = [0; 4];
-    let n_length_bytes = if start[6] == 1 { 2 } else { 4 };
-    reader.read_exact(&mut length[..n_length_bytes]).map_err(|_| foreign())?;
-    let length = u32::from_le_bytes(length) as usize;
-    if length > MOST_HEADER_BYTES {
-        return Err(Error::new(format!("the array's description has {length} bytes, above {MOST_HEADER_BYTES}")));
-    }
-    let mut text = vec![0; length];
-    reader.read_exact(&mut text).map_err(|_| foreign())?;
-    let text = String::from_utf8(text).map_err(|_| foreign())?;
-    Ok((text, start.len() + n_length_bytes + length))
-}
-
-/// Parses `{'descr': '<f4', 'fortran_order': False, 'shape': (3, 2), }`.
-fn parse_header(text: &str) -> Result<Header> {
-    let broken = || Error::new(format!("the array's description is not understood: {}", text.trim_end()));
-    let value = |key: &str| {
-        let after_key = text.split_once(&format!("'{key}'"))?.1;
-        Some(after_key.trim_start().strip_prefix(':')?.trim_start())
-    };
-    let descr = value("descr").ok_or_else(broken)?;
-    if descr.starts_with('[') {
-        return Err(Error::new("arrays with named fields are not read; save each field as a plain array"));
-    }
-    let descr = descr.strip_prefix('\'').and_then(|rest| Some(rest.split_once('\'')?.0)).ok_or_else(broken)?;
-    let fortran_order = value("fortran_order").ok_or_else(broken)?.starts_with("True");
-    let sizes = value("shape").and_then(|rest| Some(rest.strip_prefix('(')?.split_once(')')?.0)).ok_or_else(broken)?;
-    let sizes = sizes.split(',').map(str::trim).filter(|size| !size.is_empty());
-    let shape: Option<Vec<usize>> = sizes.map(|size| size.parse().ok()).collect();
-    Ok(Header { element: parse_descr(descr)?, fortran_order, shape: shape.ok_or_else(broken)? })
-}
-
-/// Parses a type like `<f4`: byte order, kind, size.
-fn parse_descr(descr: &str) -> Result<Element> {
-    let unread = || {
-        Error::new(format!("arrays of type \"{descr}\" are not read"))
-            .help("save whole numbers, floats of at most 64 bits, booleans or text")
-    };
-    let big_endian = descr.starts_with('>');
-    let plain = descr.trim_start_matches(['<', '>', '|', '=']);
-    if plain.starts_with('O') {
-        return Err(Error::new("pickled objects are not read; save plain arrays"));
-    }
-    let kind = plain.chars().next().ok_or_else(unread)?;
-    let size: usize = plain.get(kind.len_utf8()..).and_then(|size| size.parse().ok()).ok_or_else(unread)?;
-    let (kind, item_bytes) = match (kind, size) {
-        ('b', 1) => (Kind::Bool, 1),
-        ('i', 1 | 2 | 4 | 8) => (Kind::Signed, size),
-        ('u', 1 | 2 | 4 | 8) => (Kind::Unsigned, size),
-        ('f', 2 | 4 | 8) => (Kind::Float, size),
-        ('U', 1..=MOST_TEXT) => (Kind::Unicode, 4 * size),
-        ('S', 1..=MOST_TEXT) => (Kind::Bytes, size),
-        _ => return Err(unread()),
-    };
-    Ok(Element { kind, item_bytes, big_endian })
-}
-
-/// The longest text of an item, in characters.
-const MOST_TEXT: usize = 1 << 20;
 
 /// Reorders column-major values.
 fn row_major(data: &[u8], shape: &[usize], item_bytes: usize) -> Vec<u8> {
@@ -358,6 +245,7 @@ fn unicode_text(item: &[u8]) -> Result<String> {
 
 #[cfg(test)]
 mod tests {
+    use super::header::MAGIC;
     use super::*;
 
     /// An array as numpy would write it.

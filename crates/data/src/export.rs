@@ -1,0 +1,225 @@
+//! A dataset written to a `.npz` file that numpy reads: images, their factors and their numbers.
+//!
+//! Images are rendered group by group and compressed as they are written, so that the three billion bytes of dSprites
+//! never lie in memory. The file takes its name when it is whole.
+
+use std::fs::File;
+use std::io::{BufWriter, Write};
+use std::path::{Path, PathBuf};
+
+use rayon::prelude::*;
+use zip::write::SimpleFileOptions;
+use zip::{CompressionMethod, ZipWriter};
+
+use crate::datasets::{Dataset, check_indices};
+use crate::error::{Error, Result};
+use crate::npy::write_header;
+
+/// Images that are rendered, in parallel, before they are written.
+const GROUP: usize = 256;
+
+/// Writes the images numbered `indices`, or all, to `path`: `images` `[n, height, width, channels]` as bytes (floats
+/// where the dataset holds no bytes), `factors` `[n, factors]` as whole numbers (floats where one is continuous),
+/// `factor_sizes` (0 for a continuous factor), `factor_names`, and `index`, the image numbers.
+pub fn export_npz(dataset: &dyn Dataset, indices: Option<&[usize]>, path: &Path) -> Result<()> {
+    if let Some(indices) = indices {
+        check_indices(dataset, indices)?;
+    }
+    let partial = partial_path(path)?;
+    let written = write_archive(dataset, indices, &partial).and_then(|()| std::fs::rename(&partial, path));
+    written.map_err(|error| {
+        // What is left of it may not be there at all, and the first error is the one to tell.
+        let _ = std::fs::remove_file(&partial);
+        Error::new(format!("{} cannot be written: {error}", path.display()))
+    })
+}
+
+/// The name that the file has until it is whole.
+fn partial_path(path: &Path) -> Result<PathBuf> {
+    let Some(name) = path.file_name() else {
+        return Err(Error::new(format!("{} does not name a file", path.display())));
+    };
+    if path.is_dir() {
+        return Err(Error::new(format!("{} is a folder", path.display())).help("name a file, for instance data.npz"));
+    }
+    let mut name = name.to_os_string();
+    name.push(format!(".partial-{}", std::process::id()));
+    Ok(path.with_file_name(name))
+}
+
+fn write_archive(dataset: &dyn Dataset, indices: Option<&[usize]>, path: &Path) -> std::io::Result<()> {
+    let n_rows = indices.map_or(dataset.n_images(), <[usize]>::len);
+    let index = |row: usize| indices.map_or(row, |indices| indices[row]);
+    let mut archive = Archive { zip: ZipWriter::new(BufWriter::new(File::create(path)?)) };
+    write_images(&mut archive, dataset, n_rows, index)?;
+    write_factors(&mut archive, dataset, n_rows, index)?;
+    write_factor_space(&mut archive, dataset)?;
+    archive.begin("index", "<i8", &[n_rows])?;
+    for row in 0..n_rows {
+        archive.zip.write_all(&(index(row) as i64).to_le_bytes())?;
+    }
+    archive.zip.finish()?.into_inner()?.sync_all()
+}
+
+/// An archive that is being written.
+struct Archive {
+    zip: ZipWriter<BufWriter<File>>,
+}
+
+impl Archive {
+    /// Begins the next array; its values follow.
+    fn begin(&mut self, name: &str, descr: &str, shape: &[usize]) -> std::io::Result<()> {
+        // Level 1 is the fastest, and pictures of a few flat areas shrink well at any level.
+        let options = SimpleFileOptions::default()
+            .compression_method(CompressionMethod::Deflated)
+            .compression_level(Some(1))
+            .large_file(true);
+        self.zip.start_file(format!("{name}.npy"), options)?;
+        write_header(&mut self.zip, descr, shape)
+    }
+}
+
+fn write_images(
+    archive: &mut Archive,
+    dataset: &dyn Dataset,
+    n_rows: usize,
+    index: impl Fn(usize) -> usize + Sync,
+) -> std::io::Result<()> {
+    let shape = dataset.image_shape();
+    let (descr, bytes_per_pixel) = if dataset.holds_bytes() { ("|u1", 1) } else { ("<f4", 4) };
+    archive.begin("images", descr, &[n_rows, shape.height, shape.width, shape.channels])?;
+    let image_bytes = shape.n_pixels() * bytes_per_pixel;
+    let mut buffer = vec![0; GROUP * image_bytes];
+    for first_row in (0..n_rows).step_by(GROUP) {
+        let filled = &mut buffer[..GROUP.min(n_rows - first_row) * image_bytes];
+        filled.par_chunks_exact_mut(image_bytes).enumerate().for_each_init(
+            || vec![0.0; shape.n_pixels()],
+            |pixels, (row, bytes)| {
+                dataset.read_image(index(first_row + row), pixels);
+                encode(pixels, bytes);
+            },
+        );
+        archive.zip.write_all(filled)?;
+    }
+    Ok(())
+}
+
+/// Writes pixels as one byte each, or as four where there is room for that.
+fn encode(pixels: &[f32], bytes: &mut [u8]) {
+    if bytes.len() == pixels.len() {
+        for (byte, pixel) in bytes.iter_mut().zip(pixels) {
+            *byte = (pixel * 255.0 + 0.5) as u8;
+        }
+    } else {
+        for (chunk, pixel) in bytes.chunks_exact_mut(4).zip(pixels) {
+            chunk.copy_from_slice(&pixel.to_le_bytes());
+        }
+    }
+}
+
+fn write_factors(
+    archive: &mut Archive,
+    dataset: &dyn Dataset,
+    n_rows: usize,
+    index: impl Fn(usize) -> usize,
+) -> std::io::Result<()> {
+    let are_discrete = dataset.factors().factors().iter().all(|factor| factor.size.is_some());
+    let n_factors = dataset.factors().n_factors();
+    archive.begin("factors", if are_discrete { "<i8" } else { "<f8" }, &[n_rows, n_factors])?;
+    let mut values = vec![0.0; n_factors];
+    for row in 0..n_rows {
+        dataset.read_factors(index(row), &mut values);
+        for &value in &values {
+            archive.zip.write_all(&if are_discrete { (value as i64).to_le_bytes() } else { value.to_le_bytes() })?;
+        }
+    }
+    Ok(())
+}
+
+fn write_factor_space(archive: &mut Archive, dataset: &dyn Dataset) -> std::io::Result<()> {
+    let factors = dataset.factors().factors();
+    archive.begin("factor_sizes", "<i8", &[factors.len()])?;
+    for factor in factors {
+        archive.zip.write_all(&(factor.size.unwrap_or(0) as i64).to_le_bytes())?;
+    }
+    // numpy pads every text to the longest one, four bytes a character.
+    let width = factors.iter().map(|factor| factor.name.chars().count()).max().unwrap_or(0).max(1);
+    archive.begin("factor_names", &format!("<U{width}"), &[factors.len()])?;
+    for factor in factors {
+        let padded = factor.name.chars().chain(std::iter::repeat('\0')).take(width);
+        for character in padded {
+            archive.zip.write_all(&(character as u32).to_le_bytes())?;
+        }
+    }
+    Ok(())
+}
+
+#[cfg(test)]
+mod tests {
+    use tempfile::tempdir;
+    use toml::Table;
+
+    use super::*;
+    use crate::datasets::open;
+    use crate::npy::indices;
+    use crate::npz::Npz;
+
+    #[test]
+    fn what_is_exported_reads_back() {
+        let dataset = open("xy_object", &Table::new()).unwrap();
+        let folder = tempdir().unwrap();
+        let path = folder.path().join("some.npz");
+        let numbers = [74_999, 0, 12_345];
+        export_npz(&*dataset, Some(&numbers), &path).unwrap();
+
+        let mut npz = Npz::open(&path).unwrap();
+        assert_eq!(npz.names(), ["images", "factors", "factor_sizes", "factor_names", "index"]);
+        assert_eq!(indices(&npz.required("index").unwrap()).unwrap(), numbers);
+        assert_eq!(npz.required("factor_sizes").unwrap().to_i64().unwrap(), [25, 25, 5, 24]);
+        assert_eq!(npz.required("factor_names").unwrap().to_text().unwrap(), ["x", "y", "scale", "color"]);
+        // 12345 = ((4*25 + 2)*5 + 4)*24 + 9
+        let factors = npz.required("factors").unwrap();
+        assert_eq!(factors.shape(), [3, 4]);
+        assert_eq!(factors.to_i64().unwrap(), [24, 24, 4, 23, 0, 0, 0, 0, 4, 2, 4, 9]);
+        let images = npz.required("images").unwrap();
+        assert_eq!(images.shape(), [3, 64, 64, 3]);
+        let bytes = images.into_u8().unwrap();
+        let mut pixels = vec![0.0; 64 * 64 * 3];
+        for (number, image) in numbers.iter().zip(bytes.chunks_exact(pixels.len())) {
+            dataset.read_image(*number, &mut pixels);
+            assert!(image.iter().zip(&pixels).all(|(&byte, &pixel)| f32::from(byte) / 255.0 == pixel));
+        }
+        // Nothing but the file itself is left.
+        assert_eq!(std::fs::read_dir(folder.path()).unwrap().count(), 1);
+    }
+
+    #[test]
+    fn points_and_continuous_factors_are_floats() {
+        let dataset = open("synth_nonlinear", &Table::new()).unwrap();
+        let folder = tempdir().unwrap();
+        let path = folder.path().join("points.npz");
+        export_npz(&*dataset, None, &path).unwrap();
+        let mut npz = Npz::open(&path).unwrap();
+        assert_eq!(npz.required("factor_sizes").unwrap().to_i64().unwrap(), [0, 0]);
+        let mut factors = [0.0; 2];
+        dataset.read_factors(49_999, &mut factors);
+        assert_eq!(npz.required("factors").unwrap().to_f64().unwrap()[99_998..], factors);
+        let mut pixels = [0.0; 6];
+        dataset.read_image(300, &mut pixels);
+        let images = npz.required("images").unwrap();
+        assert_eq!(images.shape(), [50_000, 1, 1, 6]);
+        assert_eq!(images.to_f64().unwrap()[1800..1806], pixels.map(f64::from));
+    }
+
+    #[test]
+    fn what_cannot_be_written_is_refused() {
+        let dataset = open("xy_object", &Table::new()).unwrap();
+        let message = |indices: &[usize], path: &str| {
+            export_npz(&*dataset, Some(indices), Path::new(path)).unwrap_err().to_string()
+        };
+        assert!(message(&[75_000], "/tmp/never.npz").starts_with("there is no image 75000: the dataset has 75000"));
+        assert!(message(&[0], "/no/such/folder/a.npz").starts_with("/no/such/folder/a.npz cannot be written: "));
+        assert!(message(&[0], "/").contains("does not name a file"));
+        assert!(message(&[0], "/tmp").starts_with("/tmp is a folder"));
+    }
+}

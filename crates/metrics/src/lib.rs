@@ -3,8 +3,14 @@
 use toml::Table;
 use unbraid_data::{LabelledCodes, Result, Rng};
 
+pub mod metrics;
 mod scores;
+pub mod statistics;
+mod train_rows;
+mod traversal_ratios;
+mod traversals;
 
+pub use metrics::{METRICS, build, complete, score_all};
 pub use scores::{Matrix, Scores};
 
 /// A procedure that turns labelled codes into scores.

@@ -1,6 +1,7 @@
 //! What a metric returns: named numbers, named matrices, and named reasons why a number is not defined.
 
 use ndarray::Array2;
+use unbraid_data::LabelledCodes;
 
 /// The outcome of one metric or of several. A name is either in `values` or in `undefined`, never in both.
 #[derive(Debug, Clone, Default, PartialEq)]
@@ -26,6 +27,20 @@ pub struct Matrix {
     pub values: Array2<f64>,
 }
 
+impl Matrix {
+    /// A matrix with a row for each latent and a column for each factor of `data`.
+    pub fn of_latents_and_factors(name: &str, data: &LabelledCodes, values: Array2<f64>) -> Self {
+        let rows = (0..data.n_latents()).map(latent_name).collect();
+        let columns = data.space().names().map(str::to_string).collect();
+        Self { name: name.to_string(), rows, columns, values }
+    }
+}
+
+/// How a latent is called in the names of scores and in matrices: `z0`, `z1`, ...
+pub fn latent_name(latent: usize) -> String {
+    format!("z{latent}")
+}
+
 impl Scores {
     /// No scores yet.
     pub fn new() -> Self {
@@ -48,6 +63,14 @@ impl Scores {
         self
     }
 
+    /// Adds a number, or the reason why there is none.
+    pub fn with_outcome<Reason: AsRef<str>>(self, name: &str, outcome: Result<f64, Reason>) -> Self {
+        match outcome {
+            Ok(value) => self.with(name, value),
+            Err(reason) => self.without(name, reason.as_ref()),
+        }
+    }
+
     /// Adds a matrix.
     pub fn with_matrix(mut self, matrix: Matrix) -> Self {
         self.matrices.push(matrix);
@@ -64,5 +87,18 @@ impl Scores {
         self.values.extend(other.values);
         self.undefined.extend(other.undefined);
         self.matrices.extend(other.matrices);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_is_not_finite_is_undefined() {
+        let scores = Scores::new().with("kl", 1.5).with("elbo", f64::NAN);
+        assert_eq!(scores.value("kl"), Some(1.5));
+        assert_eq!(scores.value("elbo"), None);
+        assert_eq!(scores.undefined, [("elbo".to_string(), "it came out as NaN".to_string())]);
     }
 }

@@ -1,0 +1,61 @@
+//! Active units: how many latents respond to the image at all.
+//!
+//! Burda et al. 2016, "Importance weighted autoencoders", section 5.2: a latent is active where the variance of its
+//! posterior mean (the code) over the images exceeds 0.01. The variance is taken over all rows.
+
+use serde::{Deserialize, Serialize};
+use unbraid_data::{LabelledCodes, Rng, settings};
+
+use crate::statistics::deviations::variance;
+use crate::{Entry, Metric, Scores};
+
+/// Settings of the count of active units.
+#[derive(Debug, Clone, Serialize, Deserialize)]
+#[serde(default)]
+pub struct ActiveUnits {
+    /// The variance above which a latent is active; 0.01 in Burda et al. 2016.
+    pub threshold: f64,
+}
+
+impl Default for ActiveUnits {
+    fn default() -> Self {
+        Self { threshold: 0.01 }
+    }
+}
+
+impl Metric for ActiveUnits {
+    /// `active_units`, from 0 to the number of latents.
+    fn score(&self, data: &LabelledCodes, _rng: &mut Rng) -> Scores {
+        let n_active = data.codes().columns().into_iter().filter(|latent| variance(*latent) > self.threshold).count();
+        Scores::new().with("active_units", n_active as f64)
+    }
+}
+
+/// The row in the list of metrics.
+pub const ENTRY: Entry = Entry {
+    name: "active_units",
+    about: "number of latents whose code varies over the images",
+    paper: "Burda et al. 2016",
+    build: |table| Ok(Box::new(settings::read::<ActiveUnits>(table)?)),
+    complete: settings::complete::<ActiveUnits>,
+};
+
+#[cfg(test)]
+mod tests {
+    use ndarray::array;
+    use unbraid_data::labelled_codes::Extras;
+    use unbraid_data::{FactorSpace, Seed};
+
+    use super::*;
+
+    #[test]
+    fn latents_above_the_threshold_are_counted() {
+        // Variances 0.25, 0.0081 and 0.
+        let codes = array![[0.0, 0.0, 0.1], [1.0, 0.18, 0.1]];
+        let space = FactorSpace::grid([("shape", 2)]);
+        let data = LabelledCodes::new(codes, array![[0.0], [1.0]], space, Extras::default()).unwrap();
+        let n_active = |metric: ActiveUnits| metric.score(&data, &mut Seed(1).stream("metric/active_units")).values;
+        assert_eq!(n_active(ActiveUnits::default()), [("active_units".to_string(), 1.0)]);
+        assert_eq!(n_active(ActiveUnits { threshold: 0.008 }), [("active_units".to_string(), 2.0)]);
+    }
+}

@@ -1,0 +1,70 @@
+//! Evidence lower bound: what the codes and the decoder together tell about the images.
+//!
+//! Kingma and Welling 2014, equation 10, negative for most images:
+//!
+//! `elbo = -(reconstruction + kl)`
+//!
+//! with the mean reconstruction loss and the mean divergence that the metrics `reconstruction` and `kl` report. It is a
+//! bound on the likelihood only where the loss is a likelihood's negative logarithm.
+
+use serde::{Deserialize, Serialize};
+use unbraid_data::{LabelledCodes, Rng, settings};
+
+use super::kl::kl_per_latent;
+use super::reconstruction::mean_loss;
+use crate::{Entry, Metric, Scores};
+
+/// The evidence lower bound, which has no settings.
+#[derive(Debug, Clone, Default, Serialize, Deserialize)]
+#[serde(default)]
+pub struct Elbo {}
+
+impl Metric for Elbo {
+    /// `elbo`, in nats; the higher the better.
+    fn score(&self, data: &LabelledCodes, _rng: &mut Rng) -> Scores {
+        let elbo = mean_loss(data).and_then(|loss| Ok(-(loss + kl_per_latent(data)?.sum())));
+        Scores::new().with_outcome("elbo", elbo)
+    }
+}
+
+/// The row in the list of metrics.
+pub const ENTRY: Entry = Entry {
+    name: "elbo",
+    about: "evidence lower bound, from reconstruction and kl",
+    paper: "Kingma and Welling 2014",
+    build: |table| Ok(Box::new(settings::read::<Elbo>(table)?)),
+    complete: settings::complete::<Elbo>,
+};
+
+#[cfg(test)]
+mod tests {
+    use ndarray::array;
+    use unbraid_data::labelled_codes::Extras;
+    use unbraid_data::{FactorSpace, Seed};
+
+    use super::*;
+
+    fn score(extras: Extras) -> Scores {
+        let space = FactorSpace::grid([("shape", 2)]);
+        let data = LabelledCodes::new(array![[1.0], [-1.0]], array![[0.0], [1.0]], space, extras).unwrap();
+        Elbo::default().score(&data, &mut Seed(1).stream("metric/elbo"))
+    }
+
+    #[test]
+    fn a_bound_worked_by_hand() {
+        // Loss (10 + 30) / 2, divergence 1/2 for each row.
+        let extras = Extras {
+            log_variances: Some(array![[0.0], [0.0]]),
+            reconstruction_losses: Some(vec![10.0, 30.0]),
+            ..Extras::default()
+        };
+        assert_eq!(score(extras).value("elbo"), Some(-20.5));
+    }
+
+    #[test]
+    fn both_parts_are_needed() {
+        let extras = Extras { reconstruction_losses: Some(vec![10.0, 30.0]), ..Extras::default() };
+        assert!(score(extras).undefined[0].1.starts_with("needs the posterior's log-variances"));
+        assert!(score(Extras::default()).undefined[0].1.starts_with("needs each image's reconstruction loss"));
+    }
+}

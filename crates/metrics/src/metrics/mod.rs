@@ -1,0 +1,80 @@
+//! The list of metrics, and how one is made from its settings or all are run.
+
+use toml::Table;
+use unbraid_data::error::unknown_name;
+use unbraid_data::{LabelledCodes, Result, Seed};
+
+use crate::{Entry, Metric, Scores};
+
+pub mod active_units;
+pub mod axis_ratio;
+pub mod cbd;
+pub mod elbo;
+pub mod kl;
+pub mod linearity_ratio;
+pub mod mig;
+pub mod orientation_ratio;
+pub mod reconstruction;
+
+/// Every metric, in the order in which they are shown.
+pub const METRICS: &[Entry] = &[
+    mig::ENTRY,
+    cbd::ENTRY,
+    linearity_ratio::ENTRY,
+    axis_ratio::ENTRY,
+    orientation_ratio::ENTRY,
+    reconstruction::ENTRY,
+    kl::ENTRY,
+    elbo::ENTRY,
+    active_units::ENTRY,
+];
+
+/// Makes the metric called `name` with the settings in `table`.
+pub fn build(name: &str, table: &Table) -> Result<Box<dyn Metric>> {
+    (entry(name)?.build)(table)
+}
+
+/// All settings of the metric called `name`, those left out of `table` at their defaults.
+pub fn complete(name: &str, table: &Table) -> Result<Table> {
+    (entry(name)?.complete)(table)
+}
+
+/// Runs named metrics one after another. Each draws from its own stream `metric/NAME`, so that its scores do not depend
+/// on which others run.
+pub fn score_all(metrics: &[(String, Box<dyn Metric>)], data: &LabelledCodes, seed: Seed) -> Scores {
+    let mut scores = Scores::new();
+    for (name, metric) in metrics {
+        scores.extend(metric.score(data, &mut seed.stream(&format!("metric/{name}"))));
+    }
+    scores
+}
+
+fn entry(name: &str) -> Result<&'static Entry> {
+    let named = METRICS.iter().find(|entry| entry.name == name);
+    named.ok_or_else(|| unknown_name("metric", name, METRICS.iter().map(|entry| entry.name)))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_misspelt_name_gets_a_suggestion() {
+        let message = complete("migg", &Table::new()).unwrap_err().to_string();
+        assert!(message.starts_with("no metric is called \"migg\"; did you mean \"mig\"?"), "{message}");
+    }
+
+    #[test]
+    fn settings_left_out_take_the_published_value() {
+        assert_eq!(complete("mig", &Table::new()).unwrap().to_string(), "bins = 20\n");
+        assert!(build("mig", &"bin = 10".parse().unwrap()).is_err());
+    }
+
+    #[test]
+    fn every_metric_is_made_by_its_own_name_and_names_are_unique() {
+        for (position, entry) in METRICS.iter().enumerate() {
+            assert!(build(entry.name, &Table::new()).is_ok(), "{}", entry.name);
+            assert!(METRICS[..position].iter().all(|other| other.name != entry.name), "{}", entry.name);
+        }
+    }
+}

@@ -1,0 +1,102 @@
+//! Axis-orientation ratio: how well the line along which a factor moves the codes points along a latent, however straight
+//! that line is.
+//!
+//! Michlo 2022, "Disentanglement using VAEs resembles distance learning and requires overlapping data", equation A.1,
+//! from the axis ratio (4.6) and the linearity ratio (4.9):
+//!
+//! `orientation = axis / linearity`
+//!
+//! `orientation_ratio.per_traversal` divides within each traversal instead, before the means are taken; that is what
+//! disent reports as `linearity.axis_alignment.var`. A traversal that spreads alike in all directions, for which both
+//! ratios are 0, counts 0 there, as in disent.
+
+use ndarray::Array2;
+use serde::{Deserialize, Serialize};
+use unbraid_data::{LabelledCodes, Rng, settings};
+
+use super::axis_ratio::axis_ratio;
+use super::linearity_ratio::linearity_ratio;
+use crate::statistics::geometric_mean::geometric_mean;
+use crate::traversal_ratios::{mean_per_factor, ratios_of_factors};
+use crate::{Entry, Metric, Scores};
+
+/// The axis-orientation ratio, which has no settings.
+#[derive(Debug, Clone, Default, Serialize, Deserialize)]
+#[serde(default)]
+pub struct OrientationRatio {}
+
+impl Metric for OrientationRatio {
+    /// `orientation_ratio`, `orientation_ratio.per_traversal` and `orientation_ratio.FACTOR`, all in [0, 1].
+    fn score(&self, data: &LabelledCodes, _rng: &mut Rng) -> Scores {
+        let per_factor = mean_per_factor(data, ratios_of_traversal);
+        let over_factors = |part: usize| -> Result<f64, String> {
+            let of_part: Vec<_> = per_factor.iter().map(|means| means.clone().map(|means| means[part])).collect();
+            ratios_of_factors(data, &of_part).map(|ratios| geometric_mean(&ratios))
+        };
+        let orientation = over_factors(AXIS).and_then(|axis| quotient(axis, over_factors(LINEARITY)?));
+        let mut scores = Scores::new()
+            .with_outcome("orientation_ratio", orientation)
+            .with_outcome("orientation_ratio.per_traversal", over_factors(PER_TRAVERSAL));
+        for (factor, means) in data.space().names().zip(&per_factor) {
+            let orientation = means.clone().and_then(|means| quotient(means[AXIS], means[LINEARITY]));
+            scores = scores.with_outcome(&format!("orientation_ratio.{factor}"), orientation);
+        }
+        scores
+    }
+}
+
+const AXIS: usize = 0;
+const LINEARITY: usize = 1;
+const PER_TRAVERSAL: usize = 2;
+
+/// Axis ratio, linearity ratio and their quotient for one traversal, given as deviations `[values, latents]`.
+fn ratios_of_traversal(deviations: &Array2<f64>) -> [f64; 3] {
+    let (axis, linearity) = (axis_ratio(deviations), linearity_ratio(deviations));
+    [axis, linearity, quotient(axis, linearity).unwrap_or(0.0)]
+}
+
+/// `axis / linearity`. The axis ratio is never the larger, but for rounding.
+fn quotient(axis: f64, linearity: f64) -> Result<f64, String> {
+    if linearity > 0.0 { Ok((axis / linearity).min(1.0)) } else { Err("the linearity ratio is 0".to_string()) }
+}
+
+/// The row in the list of metrics.
+pub const ENTRY: Entry = Entry {
+    name: "orientation_ratio",
+    about: "axis ratio over linearity ratio: direction whatever the straightness",
+    paper: "Michlo 2022",
+    build: |table| Ok(Box::new(settings::read::<OrientationRatio>(table)?)),
+    complete: settings::complete::<OrientationRatio>,
+};
+
+#[cfg(test)]
+mod tests {
+    use ndarray::array;
+    use unbraid_data::labelled_codes::Extras;
+    use unbraid_data::{FactorSpace, Seed};
+
+    use super::*;
+
+    fn score(codes: Array2<f64>) -> Scores {
+        let factors = array![[0.0, 0.0], [0.0, 1.0], [1.0, 0.0], [1.0, 1.0]];
+        let space = FactorSpace::grid([("shape", 2), ("scale", 2)]);
+        let data = LabelledCodes::new(codes, factors, space, Extras::default()).unwrap();
+        OrientationRatio::default().score(&data, &mut Seed(1).stream("metric/orientation_ratio"))
+    }
+
+    #[test]
+    fn straight_lines_have_the_axis_ratio() {
+        // Two values always lie on a line, so linearity is 1. shape moves (3, 1): 0.8, scale moves (0, 2): 1.
+        let scores = score(array![[0.0, 0.0], [0.0, 2.0], [3.0, 1.0], [3.0, 3.0]]);
+        for name in ["orientation_ratio", "orientation_ratio.per_traversal"] {
+            assert!((scores.value(name).unwrap() - 0.8_f64.sqrt()).abs() < 1e-12, "{name}");
+        }
+        assert!((scores.value("orientation_ratio.shape").unwrap() - 0.8).abs() < 1e-12);
+    }
+
+    #[test]
+    fn a_diagonal_points_along_no_axis() {
+        let scores = score(array![[0.0, 0.0], [1.0, -1.0], [1.0, 1.0], [2.0, 0.0]]);
+        assert_eq!(scores.value("orientation_ratio"), Some(0.0));
+    }
+}

@@ -1,0 +1,99 @@
+//! Complete traversals of a factor: rows that show each of its values once while the other factors stay as they are.
+
+use ndarray::Array2;
+use unbraid_data::{Factor, LabelledCodes};
+
+/// Every complete traversal of the factor at position `factor` in the whole table, in whatever order its rows are: row
+/// numbers `[traversals, values]`, values ascending, traversals in the order of the other factors' values. Rows whose
+/// combination of factors occurs twice belong to no traversal, since none of them has the better claim. Where there
+/// is no traversal, why.
+pub fn complete_traversals(data: &LabelledCodes, factor: usize) -> Result<Array2<usize>, String> {
+    let sizes = discrete_sizes(data)?;
+    let n_values = sizes[factor];
+    let numbered = rows_by_number(data, &sizes, factor)?;
+    let mut rows = Vec::new();
+    for group in numbered.chunk_by(|a, b| a.0 / n_values as u64 == b.0 / n_values as u64) {
+        let rises_by_one = group.windows(2).all(|pair| pair[0].0 + 1 == pair[1].0);
+        if group.len() == n_values && rises_by_one {
+            rows.extend(group.iter().map(|(_, row)| row));
+        }
+    }
+    if rows.is_empty() {
+        let name = &data.space().factors()[factor].name;
+        return Err(format!(
+            "needs rows with each of the {n_values} values of factor \"{name}\" once while the other factors stay equal"
+        ));
+    }
+    Ok(Array2::from_shape_vec((rows.len() / n_values, n_values), rows).expect("whole traversals were added"))
+}
+
+/// The sizes of all factors; continuous ones have no traversals.
+fn discrete_sizes(data: &LabelledCodes) -> Result<Vec<usize>, String> {
+    let size_of = |factor: &Factor| {
+        factor
+            .size
+            .ok_or_else(|| format!("factor \"{}\" is continuous, and traversals need discrete ones", factor.name))
+    };
+    data.space().factors().iter().map(size_of).collect()
+}
+
+/// Each row with the number of its combination, row-major with `factor` least significant, in ascending order.
+fn rows_by_number(data: &LabelledCodes, sizes: &[usize], factor: usize) -> Result<Vec<(u64, usize)>, String> {
+    let n_combinations = sizes.iter().try_fold(1_u64, |product, &size| product.checked_mul(size as u64));
+    if n_combinations.is_none() {
+        return Err(format!("{} factors have more combinations than can be numbered", sizes.len()));
+    }
+    let mut numbered: Vec<(u64, usize)> = Vec::with_capacity(data.n_rows());
+    for (row, values) in data.factors().outer_iter().enumerate() {
+        let mut number = 0;
+        for (other, (&value, &size)) in values.iter().zip(sizes).enumerate() {
+            if other != factor {
+                number = number * size as u64 + value as u64;
+            }
+        }
+        numbered.push((number * sizes[factor] as u64 + values[factor] as u64, row));
+    }
+    numbered.sort_unstable();
+    Ok(numbered)
+}
+
+#[cfg(test)]
+mod tests {
+    use ndarray::array;
+    use unbraid_data::FactorSpace;
+    use unbraid_data::labelled_codes::Extras;
+
+    use super::*;
+
+    fn data(factors: Array2<f64>) -> LabelledCodes {
+        let space = FactorSpace::grid([("shape", 2), ("scale", 3)]);
+        LabelledCodes::new(Array2::zeros((factors.nrows(), 1)), factors, space, Extras::default()).unwrap()
+    }
+
+    #[test]
+    fn rows_are_found_in_any_order_and_incomplete_traversals_left_out() {
+        // scale runs through 0, 1, 2 at shape 1 (rows 3, 0, 4) and lacks 1 at shape 0.
+        let data = data(array![[1.0, 1.0], [0.0, 2.0], [0.0, 0.0], [1.0, 0.0], [1.0, 2.0]]);
+        assert_eq!(complete_traversals(&data, 1), Ok(array![[3, 0, 4]]));
+        // shape runs through 0, 1 at scale 0 (rows 2, 3) and at scale 2 (rows 1, 4).
+        assert_eq!(complete_traversals(&data, 0), Ok(array![[2, 3], [1, 4]]));
+    }
+
+    #[test]
+    fn a_combination_that_occurs_twice_spoils_its_traversal() {
+        let data = data(array![[0.0, 0.0], [1.0, 0.0], [1.0, 0.0]]);
+        assert!(complete_traversals(&data, 0).unwrap_err().starts_with("needs rows with each of the 2 values"));
+    }
+
+    #[test]
+    fn continuous_factors_and_too_many_combinations_are_named() {
+        let continuous = Factor { name: "angle".to_string(), size: None };
+        let space = FactorSpace::sample(vec![continuous]);
+        let data = LabelledCodes::new(array![[1.0]], array![[0.5]], space, Extras::default()).unwrap();
+        assert!(complete_traversals(&data, 0).unwrap_err().starts_with("factor \"angle\" is continuous"));
+
+        let space = FactorSpace::grid([("a", 1 << 40), ("b", 1 << 40)]);
+        let data = LabelledCodes::new(array![[1.0]], array![[0.0, 0.0]], space, Extras::default()).unwrap();
+        assert!(complete_traversals(&data, 0).unwrap_err().starts_with("2 factors have more combinations"));
+    }
+}

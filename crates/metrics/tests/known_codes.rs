@@ -1,0 +1,121 @@
+//! Every metric on codes for which the scores are known: the factors themselves, constants, noise, and each latent twice.
+
+mod grids;
+mod tables;
+
+use ndarray::{Array2, Axis, concatenate};
+use unbraid_data::labelled_codes::Extras;
+use unbraid_metrics::{METRICS, Scores};
+
+use grids::{grid, noise};
+use tables::{labelled, scores_of_all};
+
+/// What a score must be.
+#[derive(Clone, Copy)]
+enum Known {
+    Is(f64),
+    Near(f64, f64),
+    Below(f64),
+    Undefined,
+}
+
+use Known::{Below, Is, Near, Undefined};
+
+/// For each score: factors as codes, constant codes of 0.5, noise in [-1, 1), and the factors twice. Log-variances are 0
+/// and reconstruction losses 3.
+///
+/// Two equal latents out of six share the movement of a factor: (1/2 - 1/6) / (1 - 1/6) = 0.4. The divergence of a
+/// latent is half its mean square: 3.5, 6 and 28.5 for 4, 5 and 10 values, 1/4 for 0.5, 1/3 for the noise.
+const SCORES: &[(&str, [Known; 4])] = &[
+    ("mig", [Is(1.0), Undefined, Below(0.1), Is(0.0)]),
+    ("mig.a", [Is(1.0), Undefined, Below(0.1), Is(0.0)]),
+    ("cbd", [Is(1.0), Undefined, Below(0.15), Is(0.5)]),
+    ("cbd.compactness", [Is(1.0), Undefined, Below(0.15), Is(1.0)]),
+    ("cbd.modularity", [Is(1.0), Undefined, Below(0.15), Is(0.0)]),
+    ("linearity_ratio", [Is(1.0), Undefined, Below(0.6), Is(1.0)]),
+    ("axis_ratio", [Is(1.0), Undefined, Below(0.4), Is(0.4)]),
+    ("axis_ratio.arithmetic", [Is(1.0), Undefined, Below(0.4), Is(0.4)]),
+    ("orientation_ratio", [Is(1.0), Undefined, Below(0.75), Is(0.4)]),
+    ("orientation_ratio.per_traversal", [Is(1.0), Undefined, Below(0.75), Is(0.4)]),
+    ("reconstruction", [Is(3.0), Is(3.0), Is(3.0), Is(3.0)]),
+    ("kl", [Is(19.0), Is(0.375), Near(0.5, 0.05), Is(38.0)]),
+    ("kl.z0", [Is(1.75), Is(0.125), Near(1.0 / 6.0, 0.05), Is(1.75)]),
+    ("elbo", [Is(-22.0), Is(-3.375), Near(-3.5, 0.05), Is(-41.0)]),
+    ("active_units", [Is(3.0), Is(0.0), Is(3.0), Is(6.0)]),
+];
+
+const SIZES: [usize; 3] = [4, 5, 10];
+
+fn scores(codes: Array2<f64>) -> Scores {
+    let extras = Extras {
+        log_variances: Some(Array2::zeros(codes.dim())),
+        reconstruction_losses: Some(vec![3.0; codes.nrows()]),
+        ..Extras::default()
+    };
+    scores_of_all(&labelled(codes, grid(&SIZES), &SIZES, extras))
+}
+
+fn check(scores: &Scores, position: usize) {
+    for (name, known) in SCORES {
+        let value = scores.value(name);
+        let holds = match (known[position], value) {
+            (Is(expected), Some(value)) => (value - expected).abs() < 1e-9,
+            (Near(expected, tolerance), Some(value)) => (value - expected).abs() < tolerance,
+            (Below(bound), Some(value)) => value < bound,
+            (Undefined, None) => scores.undefined.iter().any(|(undefined, _)| undefined == name),
+            _ => false,
+        };
+        assert!(holds, "{name} came out as {value:?} in column {position}");
+    }
+}
+
+#[test]
+fn every_metric_has_its_known_scores() {
+    for entry in METRICS {
+        assert!(SCORES.iter().any(|(name, _)| *name == entry.name), "add the known scores of {}", entry.name);
+    }
+}
+
+#[test]
+fn factors_as_codes() {
+    check(&scores(grid(&SIZES)), 0);
+}
+
+#[test]
+fn constant_codes() {
+    check(&scores(Array2::from_elem((200, 3), 0.5)), 1);
+}
+
+#[test]
+fn codes_of_noise() {
+    check(&scores(noise((200, 3), "codes")), 2);
+}
+
+#[test]
+fn duplicated_latents_leave_no_gap() {
+    let factors = grid(&SIZES);
+    let twice = concatenate(Axis(1), &[factors.view(), factors.view()]).expect("both have the same rows");
+    check(&scores(twice), 3);
+}
+
+#[test]
+fn what_an_input_lacks_is_named() {
+    let scores = scores_of_all(&labelled(grid(&SIZES), grid(&SIZES), &SIZES, Extras::default()));
+    for name in ["reconstruction", "kl", "kl.z0", "elbo"] {
+        let reason = &scores.undefined.iter().find(|(undefined, _)| undefined == name).expect("it is undefined").1;
+        assert!(reason.contains("a trained run or an `.npz` with"), "{name}: {reason}");
+    }
+}
+
+#[test]
+fn a_sample_without_whole_traversals_says_what_the_ratios_need() {
+    // Every other row of the grid lacks half the values of the last factor.
+    let rows: Vec<usize> = (0..200).step_by(2).collect();
+    let factors = grid(&SIZES).select(Axis(0), &rows);
+    let scores = scores_of_all(&labelled(factors.clone(), factors, &SIZES, Extras::default()));
+    let reason = "needs rows with each of the 10 values of factor \"c\" once while the other factors stay equal";
+    for name in ["linearity_ratio", "axis_ratio", "orientation_ratio"] {
+        assert!(scores.undefined.contains(&(name.to_string(), reason.to_string())), "{name}: {:?}", scores.undefined);
+        assert!(scores.value(&format!("{name}.a")).is_some(), "{name}");
+    }
+}

@@ -1,0 +1,81 @@
+//! Random tables, ill-natured ones among them: no metric panics, none gives NaN, and all scores stay in their range.
+
+mod tables;
+
+use ndarray::Array2;
+use proptest::prelude::*;
+use unbraid_data::LabelledCodes;
+use unbraid_data::labelled_codes::Extras;
+use unbraid_metrics::METRICS;
+
+use tables::{labelled, scores_of_all};
+
+/// The range of all scores of each metric, for tables of at most 12 latents.
+const RANGES: &[(&str, f64, f64)] = &[
+    ("mig", 0.0, 1.0),
+    ("cbd", 0.0, 1.0),
+    ("linearity_ratio", 0.0, 1.0),
+    ("axis_ratio", 0.0, 1.0),
+    ("orientation_ratio", 0.0, 1.0),
+    ("reconstruction", f64::MIN, f64::MAX),
+    ("kl", 0.0, f64::MAX),
+    ("elbo", f64::MIN, f64::MAX),
+    ("active_units", 0.0, 12.0),
+];
+
+/// Ties, ordinary numbers, and the largest and smallest there are.
+fn value() -> impl Strategy<Value = f64> {
+    prop_oneof![
+        4 => (-2_i32..3).prop_map(f64::from),
+        3 => -1.0..1.0,
+        1 => prop_oneof![Just(1e300), Just(-1e300), Just(f64::MAX), Just(f64::MIN)],
+        1 => prop_oneof![Just(5e-324), Just(-1e-310), Just(1e-300), Just(1.0 + f64::EPSILON)],
+    ]
+}
+
+/// A few rows of 1 to 12 latents and 1 to 5 factors; some combinations repeat, and some traversals are whole.
+fn table() -> impl Strategy<Value = LabelledCodes> {
+    (1_usize..40, 1_usize..13, prop::collection::vec(1_usize..4, 1..6)).prop_flat_map(|(n_rows, n_latents, sizes)| {
+        let codes = prop::collection::vec(value(), n_rows * n_latents);
+        let log_variances = prop::collection::vec(value(), n_rows * n_latents);
+        let factors = prop::collection::vec(0_usize..12, n_rows * sizes.len());
+        let losses = prop::collection::vec(value(), n_rows);
+        let train_rows = prop::option::of(prop::collection::vec(0..n_rows, 1..20));
+        (codes, log_variances, factors, losses, train_rows).prop_map(
+            move |(codes, log_variances, factors, losses, train_rows)| {
+                let by_latent = |values| Array2::from_shape_vec((n_rows, n_latents), values).expect("sizes agree");
+                let factors = Array2::from_shape_fn((n_rows, sizes.len()), |(row, factor)| {
+                    (factors[row * sizes.len() + factor] % sizes[factor]) as f64
+                });
+                let extras = Extras {
+                    train_rows,
+                    log_variances: Some(by_latent(log_variances)),
+                    reconstruction_losses: Some(losses),
+                    ..Extras::default()
+                };
+                labelled(by_latent(codes), factors, &sizes, extras)
+            },
+        )
+    })
+}
+
+#[test]
+fn every_metric_states_its_range() {
+    for entry in METRICS {
+        assert!(RANGES.iter().any(|(name, ..)| *name == entry.name), "state the range of {}", entry.name);
+    }
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig { cases: 500, failure_persistence: None, ..ProptestConfig::default() })]
+
+    #[test]
+    fn scores_are_finite_and_in_range(data in table()) {
+        let scores = scores_of_all(&data);
+        for (name, value) in &scores.values {
+            let metric = name.split('.').next();
+            let (_, low, high) = RANGES.iter().find(|(known, ..)| Some(*known) == metric).expect("all metrics are listed");
+            prop_assert!(*value >= low - 1e-9 && *value <= high + 1e-9, "{} is {}", name, value);
+        }
+    }
+}

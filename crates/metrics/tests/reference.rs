@@ -1,0 +1,110 @@
+//! Every metric against values made by other implementations: `reference/golden`, or the folder that `UNBRAID_GOLDEN`
+//! names, which has more inputs. The tests walk the file of values, so that a new metric is held to them by itself.
+
+use std::path::{Path, PathBuf};
+
+use serde_json::{Map, Value};
+use toml::Table;
+use unbraid_data::{LabelledCodes, Seed, npz};
+use unbraid_metrics::{METRICS, Scores, build, score_all};
+
+/// The folder of golden values.
+fn folder() -> PathBuf {
+    let committed = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../reference/golden");
+    std::env::var_os("UNBRAID_GOLDEN").map_or(committed, PathBuf::from)
+}
+
+/// Each input's name and its quantities.
+fn inputs() -> Map<String, Value> {
+    let path = folder().join("values.json");
+    let text = std::fs::read_to_string(&path).unwrap_or_else(|error| panic!("{}: {error}", path.display()));
+    let values: Value = serde_json::from_str(&text).expect("values.json is JSON");
+    let inputs = values["values"].as_object().expect("values.json has an object of inputs").clone();
+    assert!(!inputs.is_empty(), "{} names no input", path.display());
+    inputs
+}
+
+fn read(input: &str) -> LabelledCodes {
+    npz::read_labelled_codes(&folder().join("inputs").join(format!("{input}.npz"))).expect("golden inputs are whole")
+}
+
+/// The scores of all the metrics that `is_wanted` picks.
+fn scores(data: &LabelledCodes, is_wanted: impl Fn(&str) -> bool) -> Scores {
+    let names = METRICS.iter().map(|entry| entry.name).filter(|name| is_wanted(name));
+    let metrics: Vec<_> =
+        names.map(|name| (name.to_string(), build(name, &Table::new()).expect("defaults are accepted"))).collect();
+    score_all(&metrics, data, Seed(1))
+}
+
+/// Whether one of our metrics reports the score called `score`.
+fn is_ours(score: &str) -> bool {
+    METRICS.iter().any(|entry| score.split('.').next() == Some(entry.name))
+}
+
+/// Checks one quantity that has a `score`; says what is wrong.
+fn check(scores: &Scores, score: &str, quantity: &Value) -> Result<(), String> {
+    let is_undefined = scores.undefined.iter().any(|(name, _)| name == score);
+    match (quantity["value"].as_f64(), scores.value(score)) {
+        (None, Some(_)) => Ok(()),
+        (None, None) if is_undefined => Ok(()),
+        (_, None) => Err(format!("{score} is not reported")),
+        (Some(expected), Some(value)) => {
+            let tolerance = quantity["tolerance"].as_f64().expect("a value has a tolerance");
+            println!("    {score} {value:.9}, reference {expected:.9}, off by {:.1e}", (value - expected).abs());
+            if (value - expected).abs() <= tolerance {
+                Ok(())
+            } else {
+                Err(format!("{score} is {value}, wanted {expected} within {tolerance}"))
+            }
+        }
+    }
+}
+
+#[test]
+fn every_score_agrees_with_its_reference() {
+    if std::env::var_os("UNBRAID_GOLDEN").is_none() {
+        println!("UNBRAID_GOLDEN is not set: inputs made from other people's data are skipped");
+    }
+    let mut n_checked = 0;
+    let mut failures = Vec::new();
+    for (input, quantities) in inputs() {
+        println!("{input}");
+        let scores = scores(&read(&input), |_| true);
+        for quantity in quantities.as_object().expect("an input has quantities").values() {
+            let Some(score) = quantity["score"].as_str().filter(|score| is_ours(score)) else { continue };
+            n_checked += 1;
+            failures.extend(check(&scores, score, quantity).err().map(|failure| format!("{input}: {failure}")));
+        }
+    }
+    assert!(n_checked > 0, "no quantity was checked");
+    assert!(failures.is_empty(), "{} of {n_checked} fail:\n{}", failures.len(), failures.join("\n"));
+}
+
+/// Quantities that the reference also gives over all traversals, and the score that is the same.
+const OVER_ALL_TRAVERSALS: [(&str, &str); 3] = [
+    ("disent.linearity.linear_ratio.var", "linearity_ratio"),
+    ("disent.linearity.axis_ratio.var", "axis_ratio"),
+    ("disent.linearity.axis_alignment.var", "orientation_ratio.per_traversal"),
+];
+
+#[test]
+fn ratios_over_all_traversals_agree_to_the_ninth_decimal() {
+    let mut n_checked = 0;
+    for (input, quantities) in inputs() {
+        let scores = scores(&read(&input), |name| name.ends_with("_ratio"));
+        for (quantity, score) in OVER_ALL_TRAVERSALS {
+            for (field, name) in [
+                ("exact_all_traversals_float64", score.to_string()),
+                ("exact_arithmetic_mean", format!("{score}.arithmetic")),
+            ] {
+                let Some(expected) = quantities[quantity][field].as_f64() else { continue };
+                let Some(value) = scores.value(&name) else { continue };
+                println!("{input}: {name} {value:.12}, off by {:.1e}", (value - expected).abs());
+                assert!((value - expected).abs() < 1e-9, "{input}: {name} is {value}, wanted {expected}");
+                n_checked += 1;
+            }
+        }
+    }
+    // Three inputs at least, with five scores each: the quotient per traversal has no arithmetic mean.
+    assert!(n_checked >= 15, "only {n_checked} quantities were checked");
+}

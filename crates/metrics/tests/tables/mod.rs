@@ -1,0 +1,34 @@
+//! Tables of labelled codes made by hand, shared by the tests that walk the list of metrics.
+
+use ndarray::Array2;
+use toml::Table;
+use unbraid_data::labelled_codes::Extras;
+use unbraid_data::{FactorSpace, LabelledCodes, Seed};
+use unbraid_metrics::{METRICS, Scores, build, score_all};
+
+/// Codes beside the factors of a grid with these sizes, called `a`, `b`, `c` and so on.
+pub fn labelled(codes: Array2<f64>, factors: Array2<f64>, sizes: &[usize], extras: Extras) -> LabelledCodes {
+    let named = ["a", "b", "c", "d", "e"].into_iter().zip(sizes.iter().copied());
+    LabelledCodes::new(codes, factors, FactorSpace::grid(named), extras).expect("the table is well made")
+}
+
+/// The scores of every metric at its published settings, checked for what must hold of any: finite numbers, reasons in
+/// words, each name once, and each metric heard of.
+pub fn scores_of_all(data: &LabelledCodes) -> Scores {
+    let metrics: Vec<_> = METRICS
+        .iter()
+        .map(|entry| (entry.name.to_string(), build(entry.name, &Table::new()).expect("defaults are accepted")))
+        .collect();
+    let scores = score_all(&metrics, data, Seed(1));
+    assert!(scores.values.iter().all(|(_, value)| value.is_finite()), "{scores:?}");
+    assert!(scores.matrices.iter().all(|matrix| matrix.values.iter().all(|value| value.is_finite())), "{scores:?}");
+    assert!(scores.undefined.iter().all(|(_, reason)| !reason.is_empty()), "{scores:?}");
+    let mut names: Vec<&str> = scores.values.iter().map(|(name, _)| name.as_str()).collect();
+    names.extend(scores.undefined.iter().map(|(name, _)| name.as_str()));
+    for entry in METRICS {
+        assert!(names.contains(&entry.name), "{} is neither defined nor undefined", entry.name);
+    }
+    names.sort_unstable();
+    assert!(names.windows(2).all(|pair| pair[0] != pair[1]), "a name occurs twice: {names:?}");
+    scores
+}

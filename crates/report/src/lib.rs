@@ -1,1 +1,24 @@
-//! What a run leaves on disk, and every view of it.
+//! What a run leaves on disk, and every view of it: plain files, terminal tables, figures and a page.
+//!
+//! Everything here takes plain values: scores, arrays, pictures and names. It knows neither models nor training.
+
+pub mod animation;
+pub mod canvas;
+pub mod colour;
+pub mod figures;
+pub mod loss_log;
+pub mod npy;
+pub mod picture;
+pub mod run_folder;
+pub mod scores_file;
+mod stroke;
+pub mod tables;
+pub mod text;
+pub mod whole_file;
+
+pub use canvas::Canvas;
+pub use loss_log::{LossLog, LossTable, read_losses};
+pub use picture::Picture;
+pub use run_folder::RunFolder;
+pub use scores_file::scores_json;
+pub use whole_file::{write_whole, write_whole_with};

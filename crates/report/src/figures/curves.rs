@@ -1,0 +1,290 @@
+//! Losses against training steps: one small panel per part, a smooth line over the faint values as logged.
+
+use super::axis::{Axis, Spread, linear_ticks};
+use super::{LABEL, MARGIN, NOTE, TITLE, draw_title, title_height, widest};
+use crate::canvas::{Area, Canvas};
+use crate::colour::{FAINT_INK, FRAME, GRID, series_colour, series_dash};
+use crate::loss_log::LossTable;
+use crate::stroke::Stroke;
+use crate::text::Anchor;
+
+const PLOT_WIDTH: usize = 440;
+const PLOT_HEIGHT: usize = 280;
+const PANEL_LEFT: usize = 84;
+const PANEL_TOP: usize = 44;
+const PANEL_BOTTOM: usize = 84;
+const PANEL_GAP: usize = 36;
+const LEGEND_HEIGHT: usize = 40;
+const MOST_POINTS: usize = 1000;
+
+/// How the losses are spread along the upright axis.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Scale {
+    /// Equal differences take equal space.
+    Linear,
+    /// Equal ratios take equal space, in panels where all values are positive.
+    Logarithmic,
+    /// Logarithmic in panels where the values span more than a factor of 30, else linear.
+    Fitting,
+}
+
+/// The loss and its parts of one run, a panel for each; `unit` names what the numbers are, for instance `nats`.
+pub fn loss_curves(title: &str, table: &LossTable, unit: &str, scale: Scale) -> Canvas {
+    compare_losses(title, &[(String::new(), table)], unit, scale)
+}
+
+/// The losses of several runs over one another, a panel for each part that any of them has.
+pub fn compare_losses(title: &str, runs: &[(String, &LossTable)], unit: &str, scale: Scale) -> Canvas {
+    let panels = panels(runs);
+    let n_across = match panels.len() {
+        0 | 1 => 1,
+        2 | 4 => 2,
+        _ => 3,
+    };
+    let (panel_width, panel_height) = (PANEL_LEFT + PLOT_WIDTH, PANEL_TOP + PLOT_HEIGHT + PANEL_BOTTOM);
+    let body_width = n_across * (panel_width + PANEL_GAP) - PANEL_GAP;
+    let lines = legend(runs, body_width);
+    let top = title_height(title) + lines.len() * LEGEND_HEIGHT;
+    let width = body_width.max(widest(TITLE, [title])) + 2 * MARGIN;
+    let n_down = panels.len().div_ceil(n_across);
+    let mut canvas = Canvas::new(width, top + n_down * (panel_height + 12) + MARGIN / 2);
+    draw_title(&mut canvas, title);
+    draw_legend(&mut canvas, &lines, title_height(title));
+    for (index, panel) in panels.iter().enumerate() {
+        let x = MARGIN + index % n_across * (panel_width + PANEL_GAP);
+        let y = top + index / n_across * (panel_height + 12);
+        let plot = Area { x: x + PANEL_LEFT, y: y + PANEL_TOP, width: PLOT_WIDTH, height: PLOT_HEIGHT };
+        draw_panel(&mut canvas, panel, plot, unit, scale);
+    }
+    canvas
+}
+
+struct Panel {
+    title: String,
+    lines: Vec<Line>,
+}
+
+struct Line {
+    series: usize,
+    /// Steps and values, without those that are not finite.
+    raw: Vec<(f64, f64)>,
+    smooth: Vec<(f64, f64)>,
+}
+
+/// One panel per column name, in the order in which the runs bring them up.
+fn panels(runs: &[(String, &LossTable)]) -> Vec<Panel> {
+    let mut panels: Vec<Panel> = Vec::new();
+    for (series, (_, table)) in runs.iter().enumerate() {
+        for column in &table.columns {
+            let points = table.steps.iter().zip(&column.values);
+            let raw: Vec<(f64, f64)> =
+                points.map(|(step, value)| (*step as f64, *value)).filter(|(_, value)| value.is_finite()).collect();
+            let line = Line { series, smooth: smoothed(&raw), raw };
+            match panels.iter_mut().find(|panel| panel.title == column.name) {
+                Some(panel) => panel.lines.push(line),
+                None => panels.push(Panel { title: column.name.clone(), lines: vec![line] }),
+            }
+        }
+    }
+    panels
+}
+
+/// The mean over a window around each point; the window narrows towards the ends, so that these stay where they are.
+fn smoothed(points: &[(f64, f64)]) -> Vec<(f64, f64)> {
+    let half_window = points.len() / 60;
+    let mut sums = vec![0.0];
+    for (index, (_, value)) in points.iter().enumerate() {
+        sums.push(sums[index] + value);
+    }
+    let mean_around = |index: usize| {
+        let half = half_window.min(index).min(points.len() - 1 - index);
+        (sums[index + half + 1] - sums[index - half]) / (2 * half + 1) as f64
+    };
+    let stride = points.len().div_ceil(MOST_POINTS).max(1);
+    let last = points.len().saturating_sub(1);
+    let kept = (0..points.len()).filter(|index| index % stride == 0 || *index == last);
+    kept.map(|index| (points[index].0, mean_around(index))).collect()
+}
+
+fn draw_panel(canvas: &mut Canvas, panel: &Panel, plot: Area, unit: &str, scale: Scale) {
+    let (steps, values) = axes(panel, plot, scale);
+    let (x, y) = (plot.x as f32, plot.y as f32);
+    let (right, bottom) = (plot.x + plot.width, plot.y + plot.height);
+    canvas.text(x, y - 16.0, &panel.title, LABEL.bold());
+    let unit = match values.spread {
+        Spread::Linear => unit.to_string(),
+        Spread::Logarithmic => format!("{unit}, log scale").trim_start_matches(", ").to_string(),
+    };
+    canvas.text(right as f32, y - 16.0, &unit, NOTE.anchored(Anchor::End));
+    for (value, text) in values.ticks(5) {
+        let height = values.position(value);
+        canvas.fill(Area { x: plot.x, y: height as usize, width: plot.width, height: 1 }, GRID);
+        canvas.text(x - 12.0, height + NOTE.half_height(), &text, NOTE.anchored(Anchor::End));
+    }
+    for (value, text) in steps.ticks(5) {
+        let place = steps.position(value);
+        canvas.fill(Area { x: place as usize, y: bottom, width: 1, height: 7 }, FAINT_INK);
+        canvas.text(place, bottom as f32 + 28.0, &text, NOTE.anchored(Anchor::Middle));
+    }
+    canvas.text(x + plot.width as f32 / 2.0, bottom as f32 + 56.0, "step", NOTE.anchored(Anchor::Middle));
+    canvas.fill(Area { x: plot.x, y: plot.y, width: 1, height: plot.height }, FRAME);
+    canvas.fill(Area { x: plot.x, y: bottom, width: plot.width + 1, height: 1 }, FAINT_INK);
+    draw_lines(canvas, panel, &steps, &values);
+}
+
+fn draw_lines(canvas: &mut Canvas, panel: &Panel, steps: &Axis, values: &Axis) {
+    let place = |points: &[(f64, f64)]| -> Vec<(f32, f32)> {
+        points.iter().map(|(step, value)| (steps.position(*step), values.position(*value))).collect()
+    };
+    for line in &panel.lines {
+        let faint = Stroke { width: 1.5, colour: series_colour(line.series), opacity: 0.22, dash: &[] };
+        canvas.polyline(&place(&extremes(&line.raw)), faint);
+    }
+    for line in &panel.lines {
+        let dash = series_dash(line.series);
+        let bold = Stroke { width: 3.0, colour: series_colour(line.series), opacity: 1.0, dash };
+        canvas.polyline(&place(&line.smooth), bold);
+    }
+}
+
+/// The least and the greatest of every few points, which draw the same as all of them where these are many.
+fn extremes(points: &[(f64, f64)]) -> Vec<(f64, f64)> {
+    let size = points.len().div_ceil(MOST_POINTS / 2).max(1);
+    if size <= 2 {
+        return points.to_vec();
+    }
+    let by_value = |left: &&(f64, f64), right: &&(f64, f64)| left.1.total_cmp(&right.1);
+    let pairs = points.chunks(size).flat_map(|chunk| [chunk.iter().min_by(by_value), chunk.iter().max_by(by_value)]);
+    pairs.flatten().copied().collect()
+}
+
+fn axes(panel: &Panel, plot: Area, scale: Scale) -> (Axis, Axis) {
+    let steps = || panel.lines.iter().flat_map(|line| &line.raw).map(|(step, _)| *step);
+    let last_step = steps().fold(1.0, f64::max);
+    let first_step = steps().fold(last_step, f64::min);
+    // Training starts at step 0 or 1; a table that starts much later shows its own range.
+    let first_step = if first_step < 0.2 * last_step { 0.0 } else { first_step };
+    let (start, end) = (plot.x as f32, (plot.x + plot.width) as f32);
+    let last_step = if last_step > first_step { last_step } else { first_step + 1.0 };
+    let steps = Axis { low: first_step, high: last_step, start, end, spread: Spread::Linear };
+
+    let (low, high) = value_range(panel);
+    let spread = match scale {
+        Scale::Logarithmic if low > 0.0 => Spread::Logarithmic,
+        Scale::Fitting if low > 0.0 && high / low > 30.0 => Spread::Logarithmic,
+        _ => Spread::Linear,
+    };
+    let (low, high) = match spread {
+        Spread::Linear => round_range(low, high),
+        Spread::Logarithmic => (low / 1.15, high * 1.15),
+    };
+    let (start, end) = ((plot.y + plot.height) as f32, plot.y as f32);
+    (steps, Axis { low, high, start, end, spread })
+}
+
+/// What the smooth lines span, and nearly all of the values as logged: a few far ones would flatten the rest.
+fn value_range(panel: &Panel) -> (f64, f64) {
+    let mut raw: Vec<f64> = panel.lines.iter().flat_map(|line| &line.raw).map(|(_, value)| *value).collect();
+    raw.sort_by(f64::total_cmp);
+    let n_cut = raw.len() / 200;
+    let kept = raw[n_cut..raw.len() - n_cut].iter().copied();
+    let smooth = panel.lines.iter().flat_map(|line| &line.smooth).map(|(_, value)| *value);
+    let all: Vec<f64> = kept.chain(smooth).collect();
+    if all.is_empty() {
+        return (0.0, 1.0);
+    }
+    (all.iter().copied().fold(f64::INFINITY, f64::min), all.iter().copied().fold(f64::NEG_INFINITY, f64::max))
+}
+
+/// The range widened a little, and to zero where that is near.
+fn round_range(low: f64, high: f64) -> (f64, f64) {
+    let span = if high > low { high - low } else { high.abs().max(1.0) * 0.1 };
+    let low = if low >= 0.0 && low < 0.4 * span { 0.0 } else { low - 0.05 * span };
+    let high = high + 0.05 * span;
+    let step = linear_ticks(low, high, 5).windows(2).next().map_or(span, |pair| pair[1] - pair[0]);
+    // Ending on a marked number looks tidy, where it costs little space.
+    let tidy = (high / step).ceil() * step;
+    (low, if tidy - high < 0.1 * span { tidy } else { high })
+}
+
+struct LegendEntry {
+    x: usize,
+    series: usize,
+    name: String,
+}
+
+/// The entries of each line of the legend; none for a single run without a name.
+fn legend(runs: &[(String, &LossTable)], width: usize) -> Vec<Vec<LegendEntry>> {
+    let mut lines: Vec<Vec<LegendEntry>> = Vec::new();
+    let mut x = usize::MAX;
+    for (series, (name, _)) in runs.iter().enumerate().filter(|(_, (name, _))| !name.is_empty()) {
+        let entry_width = 74 + LABEL.width(name).ceil() as usize + 40;
+        if x == usize::MAX || x + entry_width > MARGIN + width {
+            lines.push(Vec::new());
+            x = MARGIN;
+        }
+        if let Some(line) = lines.last_mut() {
+            line.push(LegendEntry { x, series, name: name.clone() });
+        }
+        x += entry_width;
+    }
+    lines
+}
+
+fn draw_legend(canvas: &mut Canvas, lines: &[Vec<LegendEntry>], top: usize) {
+    for (line_index, line) in lines.iter().enumerate() {
+        let y = (top + line_index * LEGEND_HEIGHT + 10) as f32;
+        for entry in line {
+            let x = entry.x as f32;
+            let dash = series_dash(entry.series);
+            let stroke = Stroke { width: 3.0, colour: series_colour(entry.series), opacity: 1.0, dash };
+            canvas.polyline(&[(x, y), (x + 60.0, y)], stroke);
+            canvas.text(x + 74.0, y + LABEL.half_height(), &entry.name, LABEL);
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::loss_log::LossColumn;
+
+    fn table(values: &[f64]) -> LossTable {
+        let column = LossColumn { name: "loss".to_string(), values: values.to_vec() };
+        LossTable { steps: (1..=values.len()).collect(), columns: vec![column] }
+    }
+
+    #[test]
+    fn smoothing_keeps_straight_lines_and_ends() {
+        let line: Vec<(f64, f64)> = (0..400).map(|step| (f64::from(step), 3.0 * f64::from(step) + 1.0)).collect();
+        for ((_, smooth), (_, raw)) in smoothed(&line).iter().zip(&line) {
+            assert!((smooth - raw).abs() < 1e-6);
+        }
+    }
+
+    #[test]
+    fn many_points_keep_their_extremes() {
+        let mut points: Vec<(f64, f64)> = (0..100_000).map(|step| (f64::from(step), 1.0)).collect();
+        points[77_777].1 = 9.0;
+        let kept = extremes(&points);
+        assert!(kept.len() <= MOST_POINTS && kept.contains(&(77_777.0, 9.0)));
+    }
+
+    #[test]
+    fn curves_are_drawn_in_their_colours() {
+        let (falling, rising) = (table(&[9.0, 5.0, 2.0, 1.0]), table(&[1.0, 2.0, 4.0]));
+        let canvas = compare_losses("", &[("a".to_string(), &falling), ("b".to_string(), &rising)], "", Scale::Linear);
+        for series in 0..2 {
+            assert!(canvas.pixels().chunks(3).filter(|pixel| **pixel == series_colour(series)).count() > 200);
+        }
+    }
+
+    #[test]
+    fn odd_tables_are_drawn() {
+        for values in [&[][..], &[1.0], &[f64::NAN, f64::INFINITY], &[-1.0, 0.0, 2.0], &[5.0, 5.0], &[1e-9, 1e9]] {
+            for scale in [Scale::Linear, Scale::Logarithmic, Scale::Fitting] {
+                assert!(loss_curves("Losses", &table(values), "nats", scale).width() > 100);
+            }
+        }
+    }
+}

@@ -1,0 +1,45 @@
+//! Figures: each file draws one kind, from plain values, on a canvas that is saved as PNG or GIF.
+
+pub mod axis;
+pub mod bars;
+pub mod contact_sheet;
+pub mod curves;
+pub mod factor_rows;
+pub mod heatmap;
+pub mod picture_grid;
+pub mod reconstructions;
+pub mod traversals;
+
+use crate::text::TextStyle;
+
+pub use bars::{ScoreBars, bars};
+pub use contact_sheet::contact_sheet;
+pub use curves::{Scale, compare_losses, loss_curves};
+pub use factor_rows::{FactorRow, evenly_spread, factor_rows};
+pub use heatmap::{heatmap, heatmap_over};
+pub use reconstructions::reconstructions;
+pub use traversals::{TraversalRow, Traversals, traversals, traversals_gif};
+
+// Figures are drawn at twice the size at which a page shows them, so that they stay sharp on fine screens and in print.
+const MARGIN: usize = 40;
+const TITLE: TextStyle = TextStyle::new(28.0).bold();
+const LABEL: TextStyle = TextStyle::new(21.0);
+const NOTE: TextStyle = TextStyle::new(18.0).coloured(crate::colour::FAINT_INK);
+
+/// Pixels that a title takes at the top, margin included.
+fn title_height(title: &str) -> usize {
+    if title.is_empty() { MARGIN } else { MARGIN + 56 }
+}
+
+/// The width of the longest of some texts.
+fn widest<'a>(style: TextStyle, texts: impl IntoIterator<Item = &'a str>) -> usize {
+    texts.into_iter().map(|text| style.width(text)).fold(0.0, f32::max).ceil() as usize
+}
+
+/// Writes the title at its place.
+fn draw_title(canvas: &mut crate::canvas::Canvas, title: &str) {
+    let fitting = TITLE.fit(title, (canvas.width() - 2 * MARGIN.min(canvas.width() / 2)) as f32);
+    if !title.is_empty() {
+        canvas.text(MARGIN as f32, (MARGIN + 24) as f32, &fitting, TITLE);
+    }
+}

@@ -1,0 +1,339 @@
+//! The folder of a run: plain files, each written by one stage and read by the next.
+
+use std::fs;
+use std::path::{Path, PathBuf};
+
+use ndarray::{Array1, Array2};
+use serde_json::Value;
+use unbraid_data::labelled_codes::Extras;
+use unbraid_data::{Error, FactorSpace, LabelledCodes, Result};
+use unbraid_metrics::Scores;
+
+use crate::loss_log::{LossTable, read_losses};
+use crate::npy::{read_list, read_table, write_npy};
+use crate::scores_file::{matrices_json, parse_matrices, parse_scores, scores_json};
+use crate::whole_file::{
+    cannot_read, cannot_write, create_folder, is_temporary_name, read_text, read_whole, write_whole,
+};
+
+/// The paths of a run and the way to read and write each. All files but `losses.csv` are replaced whole.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct RunFolder {
+    path: PathBuf,
+}
+
+impl RunFolder {
+    /// Makes the folder for a new run; refuses one that already holds a run, and a path that cannot be one.
+    pub fn create(path: &Path) -> Result<Self> {
+        let folder = Self { path: path.to_path_buf() };
+        let place = path.display();
+        if folder.config_path().exists() {
+            return Err(Error::new(format!("{place} already holds a run")).help(format!(
+                "`unbraid resume {place}` goes on with it; `--out` with another folder starts a new one"
+            )));
+        }
+        if path.exists() && !path.is_dir() {
+            return Err(Error::new(format!("{place} is a file, not a folder")).help("choose another path with `--out`"));
+        }
+        create_folder(path)?;
+        folder.check_writable()?;
+        Ok(folder)
+    }
+
+    /// The folder of a run that is there; refuses one without `config.toml`.
+    pub fn open(path: &Path) -> Result<Self> {
+        let folder = Self { path: path.to_path_buf() };
+        let place = path.display();
+        if !path.exists() {
+            return Err(Error::new(format!("there is no folder {place}")).help("check the path"));
+        }
+        if !path.is_dir() {
+            return Err(Error::new(format!("{place} is a file, not the folder of a run"))
+                .help("give the folder that `unbraid train --out` wrote"));
+        }
+        if !folder.config_path().is_file() {
+            return Err(Error::new(format!("{place} holds no run: it has no config.toml"))
+                .help("give the folder that `unbraid train --out` wrote"));
+        }
+        Ok(folder)
+    }
+
+    /// The folder itself.
+    pub fn path(&self) -> &Path {
+        &self.path
+    }
+
+    /// `config.toml`: the whole config, with every default filled in.
+    pub fn config_path(&self) -> PathBuf {
+        self.path.join("config.toml")
+    }
+
+    /// `losses.csv`: see [`crate::LossLog`].
+    pub fn losses_path(&self) -> PathBuf {
+        self.path.join("losses.csv")
+    }
+
+    /// `model.safetensors`: weights, optimiser and random state.
+    pub fn model_path(&self) -> PathBuf {
+        self.path.join("model.safetensors")
+    }
+
+    /// `codes.npy`: 32-bit floats, `[rows, latents]`.
+    pub fn codes_path(&self) -> PathBuf {
+        self.path.join("codes.npy")
+    }
+
+    /// `factors.npy`: 64-bit integers, or floats where a factor is continuous, `[rows, factors]`.
+    pub fn factors_path(&self) -> PathBuf {
+        self.path.join("factors.npy")
+    }
+
+    /// `log_variances.npy`: 32-bit floats, `[rows, latents]`.
+    pub fn log_variances_path(&self) -> PathBuf {
+        self.path.join("log_variances.npy")
+    }
+
+    /// `reconstruction_losses.npy`: 64-bit floats, `[rows]`.
+    pub fn reconstruction_losses_path(&self) -> PathBuf {
+        self.path.join("reconstruction_losses.npy")
+    }
+
+    /// `scores.json`: numbers, and reasons where there is none.
+    pub fn scores_path(&self) -> PathBuf {
+        self.path.join("scores.json")
+    }
+
+    /// `matrices.json`: the matrices behind the scores.
+    pub fn matrices_path(&self) -> PathBuf {
+        self.path.join("matrices.json")
+    }
+
+    /// `figures/NAME`, for instance `figures/traversals.png`.
+    pub fn figure_path(&self, name: &str) -> PathBuf {
+        self.path.join("figures").join(name)
+    }
+
+    /// `report.html`: the page of the run, whole in itself.
+    pub fn page_path(&self) -> PathBuf {
+        self.path.join("report.html")
+    }
+
+    /// Writes the config.
+    pub fn write_config(&self, text: &str) -> Result<()> {
+        write_whole(&self.config_path(), text.as_bytes())
+    }
+
+    /// Reads the config.
+    pub fn read_config(&self) -> Result<String> {
+        read_text(&self.config_path())
+    }
+
+    /// Writes the model.
+    pub fn write_model(&self, bytes: &[u8]) -> Result<()> {
+        write_whole(&self.model_path(), bytes)
+    }
+
+    /// Reads the model.
+    pub fn read_model(&self) -> Result<Vec<u8>> {
+        read_whole(&self.model_path())
+    }
+
+    /// Reads the losses.
+    pub fn read_losses(&self) -> Result<LossTable> {
+        read_losses(&self.losses_path())
+    }
+
+    /// Writes codes, factors, and the log-variances and reconstruction losses where there are any.
+    pub fn write_codes(&self, data: &LabelledCodes) -> Result<()> {
+        write_npy(&self.codes_path(), &data.codes().mapv(|value| value as f32))?;
+        if data.space().factors().iter().all(|factor| factor.size.is_some()) {
+            write_npy(&self.factors_path(), &data.factors().mapv(|value| value as i64))?;
+        } else {
+            write_npy(&self.factors_path(), data.factors())?;
+        }
+        let extras = data.extras();
+        match &extras.log_variances {
+            Some(table) => write_npy(&self.log_variances_path(), &table.mapv(|value| value as f32))?,
+            // What an earlier stage left would no longer belong to these codes.
+            None => remove(&self.log_variances_path())?,
+        }
+        match &extras.reconstruction_losses {
+            Some(losses) => write_npy(&self.reconstruction_losses_path(), &Array1::from(losses.clone())),
+            None => remove(&self.reconstruction_losses_path()),
+        }
+    }
+
+    /// Reads what `write_codes` wrote, for factors of this space.
+    pub fn read_codes(&self, space: FactorSpace) -> Result<LabelledCodes> {
+        let codes = read_table(&self.codes_path())?;
+        let factors = read_table(&self.factors_path())?;
+        let log_variances: Option<Array2<f64>> = where_present(&self.log_variances_path(), read_table)?;
+        let reconstruction_losses = where_present(&self.reconstruction_losses_path(), read_list)?;
+        let extras = Extras {
+            log_variances,
+            reconstruction_losses: reconstruction_losses.map(|losses| losses.to_vec()),
+            ..Extras::default()
+        };
+        LabelledCodes::new(codes, factors, space, extras).map_err(|error| error.at(self.path.display()))
+    }
+
+    /// Writes `scores.json`, and `matrices.json` beside it.
+    pub fn write_scores(&self, scores: &Scores) -> Result<()> {
+        write_whole(&self.scores_path(), format!("{:#}\n", scores_json(scores)).as_bytes())?;
+        write_whole(&self.matrices_path(), format!("{}\n", matrices_json(&scores.matrices)).as_bytes())
+    }
+
+    /// Reads the scores, and the matrices where there are any.
+    pub fn read_scores(&self) -> Result<Scores> {
+        let path = self.scores_path();
+        let mut scores = parse_scores(&read_json(&path)?).map_err(|error| error.at(path.display()))?;
+        let path = self.matrices_path();
+        if let Some(value) = where_present(&path, read_json)? {
+            scores.matrices = parse_matrices(&value).map_err(|error| error.at(path.display()))?;
+        }
+        Ok(scores)
+    }
+
+    /// Writes a PNG or GIF to `figures/NAME`.
+    pub fn write_figure(&self, name: &str, bytes: &[u8]) -> Result<()> {
+        create_folder(&self.path.join("figures"))?;
+        write_whole(&self.figure_path(name), bytes)
+    }
+
+    /// Writes the page.
+    pub fn write_page(&self, html: &str) -> Result<()> {
+        write_whole(&self.page_path(), html.as_bytes())
+    }
+
+    /// Removes the unfinished files that a killed run left behind. Only for the one process that goes on with the run.
+    pub fn remove_leftovers(&self) -> Result<()> {
+        for folder in [self.path.clone(), self.path.join("figures")] {
+            let Some(entries) = where_present(&folder, list)? else { continue };
+            for path in entries {
+                if path.file_name().is_some_and(|name| is_temporary_name(&name.to_string_lossy())) {
+                    remove(&path)?;
+                }
+            }
+        }
+        Ok(())
+    }
+
+    /// A run may take days: that its folder cannot be written to is better known at once.
+    fn check_writable(&self) -> Result<()> {
+        let probe = self.path.join(format!(".probe.tmp-{}", std::process::id()));
+        let tried = fs::write(&probe, b"").and_then(|()| fs::remove_file(&probe));
+        tried.map_err(|error| cannot_write(&self.path, &error))
+    }
+}
+
+fn read_json(path: &Path) -> Result<Value> {
+    serde_json::from_str(&read_text(path)?)
+        .map_err(|error| Error::new(format!("{} is no JSON: {error}", path.display())))
+}
+
+fn where_present<T>(path: &Path, read: impl FnOnce(&Path) -> Result<T>) -> Result<Option<T>> {
+    if path.exists() { read(path).map(Some) } else { Ok(None) }
+}
+
+fn list(folder: &Path) -> Result<Vec<PathBuf>> {
+    let entries = fs::read_dir(folder).map_err(|error| cannot_read(folder, &error))?;
+    Ok(entries.filter_map(|entry| entry.ok().map(|entry| entry.path())).collect())
+}
+
+fn remove(path: &Path) -> Result<()> {
+    match fs::remove_file(path) {
+        Err(error) if error.kind() != std::io::ErrorKind::NotFound => {
+            Err(Error::new(format!("cannot remove {}: {error}", path.display())))
+        }
+        _ => Ok(()),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use ndarray::array;
+    use unbraid_data::Factor;
+
+    use super::*;
+
+    #[test]
+    fn a_folder_with_a_run_is_refused_and_told_how_to_go_on() {
+        let parent = tempfile::tempdir().unwrap();
+        let path = parent.path().join("runs/a");
+        RunFolder::create(&path).unwrap().write_config("seed = 1\n").unwrap();
+        let expected = format!(
+            "{0} already holds a run\n       `unbraid resume {0}` goes on with it; `--out` with another folder starts a new one",
+            path.display()
+        );
+        assert_eq!(RunFolder::create(&path).unwrap_err().to_string(), expected);
+        assert_eq!(RunFolder::open(&path).unwrap().read_config().unwrap(), "seed = 1\n");
+    }
+
+    #[test]
+    fn files_and_folders_without_a_run_are_told_apart() {
+        let parent = tempfile::tempdir().unwrap();
+        let file = parent.path().join("file");
+        fs::write(&file, b"").unwrap();
+        let message = |result: Result<RunFolder>| result.unwrap_err().to_string();
+        assert!(message(RunFolder::create(&file)).contains("is a file, not a folder"));
+        assert!(message(RunFolder::create(&file.join("run"))).contains("a part of the path is a file"));
+        assert!(message(RunFolder::open(&file)).contains("is a file, not the folder of a run"));
+        assert!(message(RunFolder::open(parent.path())).contains("holds no run: it has no config.toml"));
+        assert!(message(RunFolder::open(&parent.path().join("b"))).starts_with("there is no folder"));
+        // An empty folder, or one with other files, may take a run.
+        RunFolder::create(parent.path()).unwrap();
+        assert_eq!(fs::read_dir(parent.path()).unwrap().count(), 1);
+    }
+
+    #[test]
+    fn codes_come_back_with_what_belongs_to_them() {
+        let parent = tempfile::tempdir().unwrap();
+        let folder = RunFolder::create(parent.path()).unwrap();
+        let factors = |size| vec![Factor { name: "shape".to_string(), size }];
+        let extras = Extras {
+            log_variances: Some(array![[-1.0], [-2.5]]),
+            reconstruction_losses: Some(vec![0.1, 7.0]),
+            ..Extras::default()
+        };
+        let space = FactorSpace::sample(factors(Some(3)));
+        let data = LabelledCodes::new(array![[0.5], [1.5]], array![[2.0], [0.0]], space.clone(), extras).unwrap();
+        folder.write_codes(&data).unwrap();
+        let read = folder.read_codes(space).unwrap();
+        assert_eq!((read.codes(), read.factors()), (data.codes(), data.factors()));
+        assert_eq!(read.extras().log_variances, data.extras().log_variances);
+        assert_eq!(read.extras().reconstruction_losses, data.extras().reconstruction_losses);
+
+        let space = FactorSpace::sample(factors(None));
+        let plain = LabelledCodes::new(array![[0.5]], array![[0.3]], space.clone(), Extras::default()).unwrap();
+        folder.write_codes(&plain).unwrap();
+        let read = folder.read_codes(space).unwrap();
+        assert_eq!(read.factors(), plain.factors());
+        assert_eq!(read.extras().log_variances, None);
+    }
+
+    #[test]
+    fn scores_are_written_in_order_and_come_back() {
+        let parent = tempfile::tempdir().unwrap();
+        let folder = RunFolder::create(parent.path()).unwrap();
+        let scores = Scores::new().with("mig", 0.5).with("cbd", 0.25).without("dci", "one factor only");
+        folder.write_scores(&scores).unwrap();
+        let text = fs::read_to_string(folder.scores_path()).unwrap();
+        let expected = "{\n  \"scores\": {\n    \"mig\": 0.5,\n    \"cbd\": 0.25\n  },\n  \"undefined\": {\n    \"dci\": \"one factor only\"\n  }\n}\n";
+        assert_eq!(text, expected);
+        assert_eq!(folder.read_scores().unwrap(), scores);
+    }
+
+    #[test]
+    fn leftovers_of_a_killed_run_are_removed_and_nothing_else() {
+        let parent = tempfile::tempdir().unwrap();
+        let folder = RunFolder::create(parent.path()).unwrap();
+        folder.write_figure("a.png", b"").unwrap();
+        for name in [".model.safetensors.tmp-12", "figures/.a.png.tmp-7", ".notes.tmp-mine", "kept.tmp-3"] {
+            fs::write(parent.path().join(name), b"").unwrap();
+        }
+        folder.remove_leftovers().unwrap();
+        let left = |name: &str| parent.path().join(name).exists();
+        assert!(!left(".model.safetensors.tmp-12") && !left("figures/.a.png.tmp-7"));
+        assert!(left(".notes.tmp-mine") && left("kept.tmp-3") && left("figures/a.png"));
+    }
+}

@@ -1,0 +1,101 @@
+//! Scores as JSON: `scores.json` for the numbers, `matrices.json` for the matrices behind them.
+
+use ndarray::Array2;
+use serde_json::{Map, Value, json};
+use unbraid_data::{Error, Result};
+use unbraid_metrics::{Matrix, Scores};
+
+/// `{"scores": {name: number}, "undefined": {name: reason}}`, in the order of `scores`.
+pub fn scores_json(scores: &Scores) -> Value {
+    let numbers: Map<String, Value> = scores.values.iter().map(|(name, value)| (name.clone(), json!(value))).collect();
+    let reasons: Map<String, Value> =
+        scores.undefined.iter().map(|(name, reason)| (name.clone(), json!(reason))).collect();
+    json!({ "scores": numbers, "undefined": reasons })
+}
+
+/// `{name: {"rows": [names], "columns": [names], "values": [[numbers]]}}`; a cell that is not finite is `null`.
+pub fn matrices_json(matrices: &[Matrix]) -> Value {
+    let entries = matrices.iter().map(|matrix| {
+        let values: Vec<Vec<f64>> = matrix.values.rows().into_iter().map(|row| row.to_vec()).collect();
+        (matrix.name.clone(), json!({ "rows": matrix.rows, "columns": matrix.columns, "values": values }))
+    });
+    Value::Object(entries.collect())
+}
+
+/// The numbers and reasons that `scores_json` wrote; there are no matrices among them.
+pub fn parse_scores(value: &Value) -> Result<Scores> {
+    let mut scores = Scores::new();
+    for (name, value) in entries(value, "scores")? {
+        let number = value.as_f64().ok_or_else(|| Error::new(format!("score \"{name}\" is {value}, not a number")))?;
+        scores.values.push((name.clone(), number));
+    }
+    for (name, value) in entries(value, "undefined")? {
+        let reason = value.as_str().ok_or_else(|| Error::new(format!("the reason of \"{name}\" is not a text")))?;
+        scores.undefined.push((name.clone(), reason.to_string()));
+    }
+    Ok(scores)
+}
+
+/// The matrices that `matrices_json` wrote; `null` comes back as NaN.
+pub fn parse_matrices(value: &Value) -> Result<Vec<Matrix>> {
+    let matrices = value.as_object().ok_or_else(|| Error::new("wanted a table of matrices"))?;
+    matrices.iter().map(|(name, value)| parse_matrix(name, value)).collect()
+}
+
+fn parse_matrix(name: &str, value: &Value) -> Result<Matrix> {
+    let malformed = || Error::new(format!("matrix \"{name}\" lacks rows, columns or values that fit them"));
+    let names = |key: &str| -> Option<Vec<String>> {
+        value.get(key)?.as_array()?.iter().map(|name| name.as_str().map(str::to_string)).collect()
+    };
+    let rows = names("rows").ok_or_else(malformed)?;
+    let columns = names("columns").ok_or_else(malformed)?;
+    let lines = value.get("values").and_then(Value::as_array).ok_or_else(malformed)?;
+    let cells: Vec<f64> =
+        lines.iter().filter_map(Value::as_array).flatten().map(|cell| cell.as_f64().unwrap_or(f64::NAN)).collect();
+    let values = Array2::from_shape_vec((rows.len(), columns.len()), cells).map_err(|_| malformed())?;
+    Ok(Matrix { name: name.to_string(), rows, columns, values })
+}
+
+fn entries<'a>(value: &'a Value, key: &str) -> Result<&'a Map<String, Value>> {
+    value.get(key).and_then(Value::as_object).ok_or_else(|| Error::new(format!("there is no table \"{key}\"")))
+}
+
+#[cfg(test)]
+mod tests {
+    use ndarray::array;
+
+    use super::*;
+
+    fn example() -> Scores {
+        Scores::new().with("mig", 0.25).with("dci.completeness", 1.0).without("cbd", "needs two latents").with_matrix(
+            Matrix {
+                name: "dci.importance".to_string(),
+                rows: vec!["z0".to_string()],
+                columns: vec!["shape".to_string(), "scale".to_string()],
+                values: array![[0.5, 0.125]],
+            },
+        )
+    }
+
+    #[test]
+    fn scores_keep_their_order_and_their_reasons() {
+        let text = scores_json(&example()).to_string();
+        let expected = r#"{"scores":{"mig":0.25,"dci.completeness":1.0},"undefined":{"cbd":"needs two latents"}}"#;
+        assert_eq!(text, expected);
+    }
+
+    #[test]
+    fn scores_and_matrices_come_back() {
+        let scores = example();
+        let mut read = parse_scores(&scores_json(&scores)).unwrap();
+        read.matrices = parse_matrices(&matrices_json(&scores.matrices)).unwrap();
+        assert_eq!(read, scores);
+    }
+
+    #[test]
+    fn damaged_files_are_refused() {
+        assert_eq!(parse_scores(&json!({})).unwrap_err().to_string(), "there is no table \"scores\"");
+        let matrix = json!({ "m": { "rows": ["a"], "columns": ["b"], "values": [[1, 2]] } });
+        assert!(parse_matrices(&matrix).unwrap_err().to_string().starts_with("matrix \"m\" lacks rows"));
+    }
+}

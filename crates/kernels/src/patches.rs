@@ -10,22 +10,21 @@ use crate::shape::ConvShape;
 /// `[out_width, kernel, kernel, in_channels]`. Taps in the padding are zero.
 pub(crate) fn gather_line(shape: &ConvShape, image: &[f32], out_y: usize, patches: &mut [f32]) {
     let y = Taps::of_window(out_y, shape.height, shape);
-    for (out_x, patch) in patches.chunks_exact_mut(shape.patch_len()).enumerate() {
-        let x = Taps::of_window(out_x, shape.width, shape);
-        if y.len() * x.len() < shape.kernel * shape.kernel {
-            patch.fill(0.0);
-        }
-        for_each_run(shape, &y, &x, |in_patch, in_image| copy_run(&image[in_image], &mut patch[in_patch]));
+    if y.range.len() < shape.kernel {
+        patches.fill(0.0);
+    } else {
+        let clipped = clipped_windows(shape, &whole_windows(shape));
+        clipped.for_each(|out_x| patches[out_x * shape.patch_len()..][..shape.patch_len()].fill(0.0));
     }
+    for_each_run(shape, &y, |in_patches, in_image| patches[in_patches].copy_from_slice(&image[in_image]));
 }
 
 /// The adjoint of [`gather_line`]: adds the patches of one output line to where they came from.
 pub(crate) fn scatter_line(shape: &ConvShape, patches: &[f32], out_y: usize, image: &mut [f32]) {
     let y = Taps::of_window(out_y, shape.height, shape);
-    for (out_x, patch) in patches.chunks_exact(shape.patch_len()).enumerate() {
-        let x = Taps::of_window(out_x, shape.width, shape);
-        for_each_run(shape, &y, &x, |in_patch, in_image| add_run(&patch[in_patch], &mut image[in_image]));
-    }
+    for_each_run(shape, &y, |in_patches, in_image| {
+        image[in_image].iter_mut().zip(&patches[in_patches]).for_each(|(value, patch)| *value += patch);
+    });
 }
 
 /// The taps of one window along one axis that lie inside the image.
@@ -42,56 +41,72 @@ impl Taps {
         let end = (axis_len + shape.padding).saturating_sub(start).clamp(first, shape.kernel);
         Self { range: first..end, position: (start + first).saturating_sub(shape.padding) }
     }
-
-    fn len(&self) -> usize {
-        self.range.len()
-    }
 }
 
-/// Calls `job` with where each contiguous run of a window lies in its patch and in the image.
-#[inline(always)]
-fn for_each_run(shape: &ConvShape, y: &Taps, x: &Taps, mut job: impl FnMut(Range<usize>, Range<usize>)) {
-    let channels = shape.in_channels;
-    let run_len = x.len() * channels;
-    if run_len == 0 {
-        return;
-    }
-    for (line, tap) in y.range.clone().enumerate() {
-        let in_patch = (tap * shape.kernel + x.range.start) * channels;
-        let in_image = ((y.position + line) * shape.width + x.position) * channels;
-        job(in_patch..in_patch + run_len, in_image..in_image + run_len);
-    }
+/// The windows of a line that reach over neither side of the image.
+fn whole_windows(shape: &ConvShape) -> Range<usize> {
+    let start = shape.padding.div_ceil(shape.stride).min(shape.out_width());
+    let end = (shape.width + shape.padding + shape.stride).saturating_sub(shape.kernel) / shape.stride;
+    start..end.clamp(start, shape.out_width())
 }
 
-// A run of a 4x4 kernel over 1 or 3 channels is so short that a call to memcpy would cost more than the copy, so
-// these lengths are spelt out for the compiler.
+/// The others.
+fn clipped_windows(shape: &ConvShape, whole: &Range<usize>) -> impl Iterator<Item = usize> + use<> {
+    (0..whole.start).chain(whole.end..shape.out_width())
+}
 
+/// Calls `job` with where each contiguous run of a line's windows lies in the patches and in the image.
 #[inline(always)]
-fn copy_run(from: &[f32], to: &mut [f32]) {
-    match from.len() {
-        4 => copy_fixed::<4>(from, to),
-        12 => copy_fixed::<12>(from, to),
-        _ => to.copy_from_slice(from),
+fn for_each_run(shape: &ConvShape, y: &Taps, mut job: impl FnMut(Range<usize>, Range<usize>)) {
+    let whole = whole_windows(shape);
+    for out_x in clipped_windows(shape, &whole) {
+        let x = Taps::of_window(out_x, shape.width, shape);
+        let run_len = x.range.len() * shape.in_channels;
+        if run_len > 0 {
+            for_each_run_of_window(shape, y, out_x, &x, run_len, &mut job);
+        }
     }
-}
-
-#[inline(always)]
-fn copy_fixed<const LEN: usize>(from: &[f32], to: &mut [f32]) {
-    to[..LEN].copy_from_slice(&from[..LEN]);
-}
-
-#[inline(always)]
-fn add_run(from: &[f32], to: &mut [f32]) {
-    match from.len() {
-        4 => add_fixed::<4>(from, to),
-        12 => add_fixed::<12>(from, to),
-        _ => to.iter_mut().zip(from).for_each(|(to, from)| *to += from),
+    // A 4x4 kernel's runs over 1 or 3 channels are so short that a call to memcpy would cost more than the copy.
+    // Spelling their lengths out lets the compiler do without.
+    match shape.kernel * shape.in_channels {
+        4 => for_each_whole_run(shape, y, whole, 4, job),
+        12 => for_each_whole_run(shape, y, whole, 12, job),
+        run_len => for_each_whole_run(shape, y, whole, run_len, job),
     }
 }
 
 #[inline(always)]
-fn add_fixed<const LEN: usize>(from: &[f32], to: &mut [f32]) {
-    to[..LEN].iter_mut().zip(&from[..LEN]).for_each(|(to, from)| *to += from);
+fn for_each_whole_run(
+    shape: &ConvShape,
+    y: &Taps,
+    windows: Range<usize>,
+    run_len: usize,
+    mut job: impl FnMut(Range<usize>, Range<usize>),
+) {
+    for out_x in windows {
+        let x = Taps { range: 0..shape.kernel, position: out_x * shape.stride - shape.padding };
+        for_each_run_of_window(shape, y, out_x, &x, run_len, &mut job);
+    }
+}
+
+#[inline(always)]
+fn for_each_run_of_window(
+    shape: &ConvShape,
+    y: &Taps,
+    out_x: usize,
+    x: &Taps,
+    run_len: usize,
+    job: &mut impl FnMut(Range<usize>, Range<usize>),
+) {
+    let patch_line_len = shape.kernel * shape.in_channels;
+    let image_line_len = shape.width * shape.in_channels;
+    let mut in_patches = out_x * shape.patch_len() + y.range.start * patch_line_len + x.range.start * shape.in_channels;
+    let mut in_image = y.position * image_line_len + x.position * shape.in_channels;
+    for _ in y.range.clone() {
+        job(in_patches..in_patches + run_len, in_image..in_image + run_len);
+        in_patches += patch_line_len;
+        in_image += image_line_len;
+    }
 }
 
 #[cfg(test)]

@@ -4,7 +4,7 @@
 //! All complete traversals are enumerated, so nothing is drawn at random. Traversals along which no latent moves have
 //! no direction and take no part; factors with a single value have no traversals and take no part.
 
-use ndarray::{Array2, ArrayView1};
+use ndarray::{Array2, ArrayRef1, Axis};
 use rayon::prelude::*;
 use unbraid_data::{Factor, LabelledCodes};
 
@@ -40,7 +40,7 @@ fn mean_over_traversals<const N: usize>(
         .map_init(
             || Array2::zeros((traversals.ncols(), data.n_latents())),
             |deviations, traversal| {
-                let moves = write_deviations(data.codes(), traversals.row(traversal), deviations);
+                let moves = write_deviations(data.codes(), &traversals.row(traversal), deviations);
                 moves.then(|| measure(deviations))
             },
         )
@@ -55,10 +55,10 @@ fn mean_over_traversals<const N: usize>(
 /// Writes the codes of `rows` as deviations from their mean, `[values, latents]`, in units of the largest distance of a
 /// value from the first one; false where no latent moves. As in `statistics::deviations`, a latent that does not move
 /// comes out as exactly 0 and huge values do not overflow; here all latents share the unit.
-fn write_deviations(codes: &Array2<f64>, rows: ArrayView1<usize>, deviations: &mut Array2<f64>) -> bool {
+fn write_deviations(codes: &Array2<f64>, rows: &ArrayRef1<usize>, deviations: &mut Array2<f64>) -> bool {
     let first = codes.row(rows[0]);
     let mut unit = 0.0_f64;
-    for (mut of_row, &row) in deviations.outer_iter_mut().zip(&rows) {
+    for (mut of_row, &row) in deviations.outer_iter_mut().zip(rows) {
         for ((deviation, &value), &first) in of_row.iter_mut().zip(codes.row(row)).zip(first) {
             *deviation = value / 2.0 - first / 2.0;
             unit = unit.max(deviation.abs());
@@ -67,14 +67,14 @@ fn write_deviations(codes: &Array2<f64>, rows: ArrayView1<usize>, deviations: &m
     if unit == 0.0 {
         return false;
     }
-    for mut of_latent in deviations.columns_mut() {
-        let mean = of_latent.iter().map(|deviation| deviation / unit).sum::<f64>() / rows.len() as f64;
-        of_latent.mapv_inplace(|deviation| deviation / unit - mean);
-    }
+    *deviations /= unit;
+    let mean = deviations.sum_axis(Axis(0)) / rows.len() as f64; // [latents]
+    *deviations -= &mean.insert_axis(Axis(0)); // [1, latents] from each row
     true
 }
 
-/// From a share of the variance in [1/D, 1], as the largest of D shares is, to a ratio in [0, 1]; T1 equation 4.5.
+/// From a share of the variance in [1/D, 1], as the largest of D shares is, to a ratio in [0, 1]; Michlo
+/// 2022, equation 4.5.
 pub fn normalised(share: f64, n_latents: usize) -> f64 {
     let smallest = 1.0 / n_latents as f64;
     ((share - smallest) / (1.0 - smallest)).clamp(0.0, 1.0)

@@ -1,6 +1,7 @@
 //! Complete traversals of a factor: rows that show each of its values once while the other factors stay as they are.
 
 use ndarray::Array2;
+use rayon::prelude::*;
 use unbraid_data::{Factor, LabelledCodes};
 
 /// Every complete traversal of the factor at position `factor` in the whole table, in whatever order its rows are: row
@@ -53,7 +54,7 @@ fn rows_by_number(data: &LabelledCodes, sizes: &[usize], factor: usize) -> Resul
         }
         numbered.push((number * sizes[factor] as u64 + values[factor] as u64, row));
     }
-    numbered.sort_unstable();
+    numbered.par_sort_unstable();
     Ok(numbered)
 }
 

@@ -10,6 +10,7 @@ use unbraid_data::LabelledCodes;
 use unbraid_data::labelled_codes::Extras;
 use unbraid_metrics::{METRICS, Scores};
 
+use Change::*;
 use grids::{grid, noise};
 use tables::{labelled, scores_of_all};
 
@@ -27,8 +28,6 @@ enum Change {
     LogVariances,
     Losses,
 }
-
-use Change::*;
 
 const CHANGES: [Change; 9] =
     [LatentOrder, LatentSigns, CommonScale, LatentScales, Shift, Rotation, RowOrder, LogVariances, Losses];

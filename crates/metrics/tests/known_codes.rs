@@ -7,6 +7,7 @@ use ndarray::{Array2, Axis, concatenate};
 use unbraid_data::labelled_codes::Extras;
 use unbraid_metrics::{METRICS, Scores};
 
+use Known::{Below, Is, Near, Undefined};
 use grids::{grid, noise};
 use tables::{labelled, scores_of_all};
 
@@ -18,8 +19,6 @@ enum Known {
     Below(f64),
     Undefined,
 }
-
-use Known::{Below, Is, Near, Undefined};
 
 /// For each score: factors as codes, constant codes of 0.5, noise in [-1, 1), and the factors twice. Log-variances are 0
 /// and reconstruction losses 3.

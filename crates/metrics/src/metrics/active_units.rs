@@ -26,7 +26,7 @@ impl Default for ActiveUnits {
 impl Metric for ActiveUnits {
     /// `active_units`, from 0 to the number of latents.
     fn score(&self, data: &LabelledCodes, _rng: &mut Rng) -> Scores {
-        let n_active = data.codes().columns().into_iter().filter(|latent| variance(*latent) > self.threshold).count();
+        let n_active = data.codes().columns().into_iter().filter(|latent| variance(latent) > self.threshold).count();
         Scores::new().with("active_units", n_active as f64)
     }
 }

@@ -13,7 +13,7 @@
 //! moves take no part, since 0/0 has no value.
 
 use faer::{Mat, Side};
-use ndarray::{Array2, ArrayView1};
+use ndarray::Array2;
 use serde::{Deserialize, Serialize};
 use unbraid_data::{LabelledCodes, Rng, settings};
 
@@ -39,19 +39,14 @@ impl Metric for LinearityRatio {
 pub fn linearity_ratio(deviations: &Array2<f64>) -> f64 {
     // X'X and XX' have the same eigenvalues but for zeros, so the smaller of the two is enough.
     let gram = if deviations.nrows() < deviations.ncols() {
-        products(deviations.nrows(), |value| deviations.row(value)) // [values, values]
+        deviations.dot(&deviations.t()) // [values, values]
     } else {
-        products(deviations.ncols(), |latent| deviations.column(latent)) // [latents, latents]
+        deviations.t().dot(deviations) // [latents, latents]
     };
-    let sum: f64 = (0..gram.nrows()).map(|i| gram[(i, i)]).sum();
-    let eigenvalues = gram.self_adjoint_eigenvalues(Side::Lower).expect("a small matrix of finite numbers converges");
+    let matrix = Mat::from_fn(gram.nrows(), gram.ncols(), |i, j| gram[[i, j]]);
+    let eigenvalues = matrix.self_adjoint_eigenvalues(Side::Lower).expect("a small matrix of finite numbers converges");
     let largest = eigenvalues.last().copied().expect("a traversal has at least one value");
-    normalised(largest / sum, deviations.ncols())
-}
-
-/// The inner products of `n` vectors with each other, `[n, n]`.
-fn products<'a>(n: usize, vector: impl Fn(usize) -> ArrayView1<'a, f64>) -> Mat<f64> {
-    Mat::from_fn(n, n, |i, j| vector(i).dot(&vector(j)))
+    normalised(largest / gram.diag().sum(), deviations.ncols())
 }
 
 /// The row in the list of metrics.

@@ -11,7 +11,7 @@
 
 use std::num::NonZeroUsize;
 
-use ndarray::{ArrayView1, Axis};
+use ndarray::{ArrayRef1, Axis};
 use serde::{Deserialize, Serialize};
 use unbraid_data::{LabelledCodes, Rng, settings};
 
@@ -48,7 +48,7 @@ impl Metric for Mig {
             vec![Err("every latent is constant".to_string()); data.n_factors()]
         } else {
             let of_factors = information.axis_iter(Axis(1)).zip(&factor_classes);
-            of_factors.map(|(of_latents, classes)| normalised_gap(of_latents, classes)).collect()
+            of_factors.map(|(of_latents, classes)| normalised_gap(&of_latents, classes)).collect()
         };
 
         let mut scores = Scores::new().with_outcome("mig", mean_of_defined(&per_factor));
@@ -60,7 +60,7 @@ impl Metric for Mig {
 }
 
 /// The gap of one factor, whose information with each latent is `of_latents [latents]`.
-fn normalised_gap(of_latents: ArrayView1<f64>, classes: &Classes) -> Result<f64, String> {
+fn normalised_gap(of_latents: &ArrayRef1<f64>, classes: &Classes) -> Result<f64, String> {
     match entropy(classes) {
         0.0 => Err("the factor has a single value, so its entropy is zero".to_string()),
         entropy => Ok(gap(of_latents) / entropy),

@@ -1,6 +1,6 @@
 //! Deviations of a column from its mean, in a form that neither overflows nor turns a constant into noise.
 
-use ndarray::ArrayView1;
+use ndarray::ArrayRef1;
 
 /// What is left of a column when its mean is taken away.
 #[derive(Debug, Clone, PartialEq)]
@@ -13,7 +13,7 @@ pub struct Deviations {
 
 /// The deviations of a column with at least one row. They are taken from the first value before they are averaged, so
 /// that a constant column comes out as exactly 0, which the rounded mean of equal numbers need not.
-pub fn deviations(column: ArrayView1<f64>) -> Deviations {
+pub fn deviations(column: &ArrayRef1<f64>) -> Deviations {
     // Halves keep the difference of two huge numbers finite.
     let first = column[0] / 2.0;
     let mut of_rows: Vec<f64> = column.iter().map(|value| value / 2.0 - first).collect();
@@ -28,7 +28,7 @@ pub fn deviations(column: ArrayView1<f64>) -> Deviations {
 
 /// Variance of a column over its rows (divided by their number, so that one row has variance 0); may be infinite,
 /// never NaN.
-pub fn variance(column: ArrayView1<f64>) -> f64 {
+pub fn variance(column: &ArrayRef1<f64>) -> f64 {
     let Deviations { of_rows, scale } = deviations(column);
     let in_units = of_rows.iter().map(|value| value * value).sum::<f64>() / of_rows.len() as f64;
     (in_units.sqrt() * scale).powi(2)
@@ -43,19 +43,19 @@ mod tests {
     #[test]
     fn the_variance_of_one_to_four() {
         // Mean 2.5; (2.25 + 0.25 + 0.25 + 2.25) / 4 = 1.25
-        assert!((variance(array![1.0, 2.0, 3.0, 4.0].view()) - 1.25).abs() < 1e-15);
+        assert!((variance(&array![1.0, 2.0, 3.0, 4.0]) - 1.25).abs() < 1e-15);
     }
 
     #[test]
     fn equal_numbers_do_not_vary_at_all() {
         // Summed and divided naively, three times 0.1 has a mean that is not 0.1.
-        assert_eq!(deviations(array![0.1, 0.1, 0.1].view()), Deviations { of_rows: vec![0.0; 3], scale: 0.0 });
+        assert_eq!(deviations(&array![0.1, 0.1, 0.1]), Deviations { of_rows: vec![0.0; 3], scale: 0.0 });
     }
 
     #[test]
     fn huge_numbers_stay_finite() {
-        let huge = deviations(array![f64::MAX, f64::MIN].view());
+        let huge = deviations(&array![f64::MAX, f64::MIN]);
         assert_eq!(huge.of_rows, [0.5, -0.5]);
-        assert_eq!(variance(array![f64::MAX, f64::MIN].view()), f64::INFINITY);
+        assert_eq!(variance(&array![f64::MAX, f64::MIN]), f64::INFINITY);
     }
 }

@@ -16,8 +16,8 @@ pub fn pearson(a: &Deviations, b: &Deviations) -> f64 {
 
 /// The absolute coefficient of every pair of columns of `a [rows, m]` and `b [rows, n]`, `[m, n]`.
 pub fn absolute_pearson_matrix(a: &Array2<f64>, b: &Array2<f64>) -> Array2<f64> {
-    let of_a: Vec<Deviations> = a.columns().into_iter().map(deviations).collect();
-    let of_b: Vec<Deviations> = b.columns().into_iter().map(deviations).collect();
+    let of_a: Vec<Deviations> = a.columns().into_iter().map(|column| deviations(&column)).collect();
+    let of_b: Vec<Deviations> = b.columns().into_iter().map(|column| deviations(&column)).collect();
     Array2::from_shape_fn((of_a.len(), of_b.len()), |(row, column)| pearson(&of_a[row], &of_b[column]).abs())
 }
 
@@ -28,7 +28,7 @@ mod tests {
     use super::*;
 
     fn correlation(a: &Array1<f64>, b: &Array1<f64>) -> f64 {
-        pearson(&deviations(a.view()), &deviations(b.view()))
+        pearson(&deviations(a), &deviations(b))
     }
 
     #[test]

@@ -74,13 +74,12 @@ pub fn read_labelled_codes(path: &Path) -> Result<LabelledCodes> {
 
 fn labelled_codes(npz: &mut Npz) -> Result<LabelledCodes> {
     let codes = table(&npz.required("codes")?, "codes")?;
-    let factors = npz.required("factors")?;
-    let are_whole = factors.holds_whole_numbers();
-    let factors = table(&factors, "factors")?;
+    let stored = npz.required("factors")?;
+    let factors = table(&stored, "factors")?;
     let sizes = optional(npz, "factor_sizes", indices)?;
     let names = optional(npz, "factor_names", NpyArray::to_text)?;
     let named = name_factors(names, factors.ncols())?;
-    let space = factor_space(&factors, are_whole, named, sizes.as_deref())?;
+    let space = factor_space(&stored, &factors, named, sizes.as_deref())?;
     let extras = Extras {
         train_rows: optional(npz, "train_rows", indices)?,
         test_rows: optional(npz, "test_rows", indices)?,
@@ -127,8 +126,8 @@ fn check_count(name: &str, found: usize, n_factors: usize) -> Result<()> {
 /// A factor of size 0 in `sizes` is continuous. Without sizes, a column of a whole-number array is discrete, and so is
 /// a column of floats that holds nothing but whole numbers from 0.
 fn factor_space(
+    stored: &NpyArray,
     factors: &Array2<f64>,
-    are_whole: bool,
     names: Vec<String>,
     sizes: Option<&[usize]>,
 ) -> Result<FactorSpace> {
@@ -138,10 +137,12 @@ fn factor_space(
     let mut named = Vec::new();
     for (position, name) in names.into_iter().enumerate() {
         let column = factors.column(position);
+        let is_whole = || column.iter().all(|value| value.fract() == 0.0 && *value >= 0.0);
         let size = match sizes {
             Some(sizes) => Some(sizes[position]).filter(|&size| size > 0),
-            None if are_whole || column.iter().all(|value| value.fract() == 0.0 && *value >= 0.0) => {
-                Some(column.fold(0.0_f64, |most, &value| most.max(value)) as usize + 1)
+            None if stored.holds_whole_numbers() || is_whole() => {
+                let most = column.fold(0.0_f64, |most, &value| most.max(value));
+                Some((most as usize).saturating_add(1))
             }
             None => None,
         };
@@ -278,6 +279,8 @@ mod tests {
         assert_eq!(message(&[short]), "codes have 4 rows but factors have 3");
         assert!(message(&[whole(&[0, 1, 2, -1])]).starts_with("factor \"factor_0\" is -1 at row 3"));
         assert!(message(&[whole(&[0, 1, 2, i64::MAX])]).contains("number its values from 0 without gaps"));
+        let huge = ("factors", "<f8", [4, 1].as_slice(), floats(&[0.0, 1.0, 2.0, 1e300]));
+        assert!(message(&[huge]).contains("number its values from 0 without gaps"));
         let nan = ("factors", "<f8", [4, 1].as_slice(), floats(&[0.0, f64::NAN, 2.0, 3.0]));
         assert!(message(&[nan]).starts_with("factors hold NaN at row 1, column 0"));
         let two_names = ("factor_names", "|S1", [2].as_slice(), b"xy".to_vec());

@@ -1,5 +1,7 @@
 //! Every row of the list of datasets: numbering, shapes, range and determinism of its images, and published constants.
 
+#![expect(clippy::unwrap_used, reason = "a test that panics has failed")]
+
 use std::collections::BTreeSet;
 
 use rand::RngExt;

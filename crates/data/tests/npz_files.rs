@@ -1,5 +1,7 @@
 //! Archives from outside: numpy's own, the golden inputs, and files that are broken at random.
 
+#![expect(clippy::unwrap_used, reason = "a test that panics has failed")]
+
 use std::io::{Cursor, Write};
 use std::path::PathBuf;
 use std::process::Command;

@@ -1,5 +1,7 @@
 //! The rendered dSprites against published images, where the folder named by `UNBRAID_DATA` has them.
 
+#![expect(clippy::unwrap_used, reason = "a test that panics has failed")]
+
 use std::path::PathBuf;
 
 use rayon::prelude::*;

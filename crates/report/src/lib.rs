@@ -8,6 +8,7 @@ pub mod colour;
 pub mod figures;
 pub mod loss_log;
 pub mod npy;
+pub mod page;
 pub mod picture;
 pub mod run_folder;
 pub mod scores_file;

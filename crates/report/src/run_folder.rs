@@ -262,7 +262,8 @@ mod tests {
         let path = parent.path().join("runs/a");
         RunFolder::create(&path).unwrap().write_config("seed = 1\n").unwrap();
         let expected = format!(
-            "{0} already holds a run\n       `unbraid resume {0}` goes on with it; `--out` with another folder starts a new one",
+            "{0} already holds a run\n       `unbraid resume {0}` goes on with it; \
+             `--out` with another folder starts a new one",
             path.display()
         );
         assert_eq!(RunFolder::create(&path).unwrap_err().to_string(), expected);
@@ -318,7 +319,16 @@ mod tests {
         let scores = Scores::new().with("mig", 0.5).with("cbd", 0.25).without("dci", "one factor only");
         folder.write_scores(&scores).unwrap();
         let text = fs::read_to_string(folder.scores_path()).unwrap();
-        let expected = "{\n  \"scores\": {\n    \"mig\": 0.5,\n    \"cbd\": 0.25\n  },\n  \"undefined\": {\n    \"dci\": \"one factor only\"\n  }\n}\n";
+        let expected = r#"{
+  "scores": {
+    "mig": 0.5,
+    "cbd": 0.25
+  },
+  "undefined": {
+    "dci": "one factor only"
+  }
+}
+"#;
         assert_eq!(text, expected);
         assert_eq!(folder.read_scores().unwrap(), scores);
     }

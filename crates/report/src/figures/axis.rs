@@ -41,14 +41,25 @@ impl Axis {
             Spread::Logarithmic => logarithmic_ticks(self.low, self.high, n_wanted),
         };
         let step = ticks.windows(2).map(|pair| pair[1] - pair[0]).fold(f64::INFINITY, f64::min);
-        ticks.into_iter().map(|tick| (tick, short_number(tick, step))).collect()
+        let greatest = ticks.iter().fold(0.0_f64, |greatest, tick| greatest.max(tick.abs()));
+        let text = |tick: f64| match self.spread {
+            Spread::Linear => short_number(tick, step, greatest),
+            Spread::Logarithmic => short_number(tick, tick, tick),
+        };
+        ticks.iter().map(|tick| (*tick, text(*tick))).collect()
     }
 }
 
-/// The smallest of 1, 2 and 5 times a power of ten that is no smaller than `rough`.
+/// The one of 1, 2, 5 and 10 times a power of ten whose ratio to `rough` is nearest to one.
 fn round_step(rough: f64) -> f64 {
     let power = 10_f64.powf(rough.log10().floor());
-    [1.0, 2.0, 5.0].into_iter().map(|lead| lead * power).find(|step| *step >= rough * 0.999_999).unwrap_or(10.0 * power)
+    let lead = match rough / power {
+        lead if lead < 2_f64.sqrt() => 1.0,
+        lead if lead < 10_f64.sqrt() => 2.0,
+        lead if lead < 50_f64.sqrt() => 5.0,
+        _ => 10.0,
+    };
+    lead * power
 }
 
 /// Multiples of a round step between two values.
@@ -80,9 +91,10 @@ fn logarithmic_ticks(low: f64, high: f64, n_wanted: usize) -> Vec<f64> {
     if ticks.len() < 2 { linear_ticks(low, high, n_wanted) } else { ticks }
 }
 
-/// A number in few letters, with the digits that a difference of `step` needs: `50k`, `−0.25`, `1.5M`.
-pub fn short_number(value: f64, step: f64) -> String {
-    let (divisor, unit) = match value.abs().max(step) {
+/// A number in few letters, with the digits that a difference of `step` needs and the unit that fits the `greatest` of
+/// its neighbours: `50k`, `−0.25`, `1.5M`.
+pub fn short_number(value: f64, step: f64, greatest: f64) -> String {
+    let (divisor, unit) = match greatest {
         size if size >= 1e6 => (1e6, "M"),
         size if size >= 1e4 => (1e3, "k"),
         _ => (1.0, ""),
@@ -94,11 +106,8 @@ pub fn short_number(value: f64, step: f64) -> String {
     });
     let n_digits = n_digits.unwrap_or(3) as usize;
     let text = format!("{:.n_digits$}", value / divisor);
-    let text = if text.trim_start_matches('-').bytes().all(|byte| matches!(byte, b'0' | b'.')) {
-        "0".to_string()
-    } else {
-        text + unit
-    };
+    let is_zero = text.bytes().all(|byte| matches!(byte, b'-' | b'0' | b'.'));
+    let text = if is_zero { "0".to_string() } else { text + unit };
     text.replace('-', "−")
 }
 
@@ -117,9 +126,12 @@ mod tests {
 
     #[test]
     fn numbers_are_written_short() {
-        let written = [(50_000.0, 10_000.0), (-0.25, 0.05), (1_500_000.0, 500_000.0), (0.0, 0.2), (1000.0, 200.0)]
-            .map(|(value, step)| short_number(value, step));
-        assert_eq!(written, ["50k", "−0.25", "1.5M", "0", "1000"]);
+        assert_eq!(short_number(50_000.0, 10_000.0, 50_000.0), "50k");
+        assert_eq!(short_number(5000.0, 5000.0, 20_000.0), "5k");
+        assert_eq!(short_number(-0.25, 0.05, 1.0), "−0.25");
+        assert_eq!(short_number(1_500_000.0, 500_000.0, 2_000_000.0), "1.5M");
+        assert_eq!(short_number(0.0, 0.2, 1.0), "0");
+        assert_eq!(short_number(1000.0, 200.0, 1000.0), "1000");
     }
 
     #[test]

@@ -84,7 +84,8 @@ fn draw_bar(canvas: &mut Canvas, axis: &Axis, y: usize, value: Option<f64>, run:
     // A score of zero still shows a thin bar, so that it is not taken for a missing one.
     let area = Area { x: from, y: y + 2, width: (to - from).max(2), height: BAR_HEIGHT - 4 };
     canvas.fill(area, series_colour(run));
-    let text = format!("{value:.3}").replace('-', "−");
+    let is_tiny = value != 0.0 && value.abs() < 0.001;
+    let text = if is_tiny { format!("{value:.0e}") } else { format!("{value:.3}") }.replace('-', "−");
     canvas.text(zero.max(end) + 10.0, baseline, &text, NOTE);
 }
 

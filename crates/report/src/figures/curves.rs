@@ -12,7 +12,7 @@ const PLOT_WIDTH: usize = 440;
 const PLOT_HEIGHT: usize = 280;
 const PANEL_LEFT: usize = 84;
 const PANEL_TOP: usize = 44;
-const PANEL_BOTTOM: usize = 84;
+const PANEL_BOTTOM: usize = 70;
 const PANEL_GAP: usize = 36;
 const LEGEND_HEIGHT: usize = 40;
 const MOST_POINTS: usize = 1000;
@@ -24,7 +24,7 @@ pub enum Scale {
     Linear,
     /// Equal ratios take equal space, in panels where all values are positive.
     Logarithmic,
-    /// Logarithmic in panels where the values span more than a factor of 30, else linear.
+    /// Logarithmic in panels where most values would crowd at the bottom of a linear one.
     Fitting,
 }
 
@@ -89,7 +89,8 @@ fn panels(runs: &[(String, &LossTable)]) -> Vec<Panel> {
     panels
 }
 
-/// The mean over a window around each point; the window narrows towards the ends, so that these stay where they are.
+/// The mean over a window around each point. Losses start steeply, so the window narrows towards the start; at the end
+/// it only loses the part that lies outside, so that one last value does not bend the line.
 fn smoothed(points: &[(f64, f64)]) -> Vec<(f64, f64)> {
     let half_window = points.len() / 60;
     let mut sums = vec![0.0];
@@ -97,8 +98,9 @@ fn smoothed(points: &[(f64, f64)]) -> Vec<(f64, f64)> {
         sums.push(sums[index] + value);
     }
     let mean_around = |index: usize| {
-        let half = half_window.min(index).min(points.len() - 1 - index);
-        (sums[index + half + 1] - sums[index - half]) / (2 * half + 1) as f64
+        let n_before = half_window.min(index);
+        let n_after = n_before.min(points.len() - 1 - index);
+        (sums[index + n_after + 1] - sums[index - n_before]) / (n_before + n_after + 1) as f64
     };
     let stride = points.len().div_ceil(MOST_POINTS).max(1);
     let last = points.len().saturating_sub(1);
@@ -171,7 +173,7 @@ fn axes(panel: &Panel, plot: Area, scale: Scale) -> (Axis, Axis) {
     let (low, high) = value_range(panel);
     let spread = match scale {
         Scale::Logarithmic if low > 0.0 => Spread::Logarithmic,
-        Scale::Fitting if low > 0.0 && high / low > 30.0 => Spread::Logarithmic,
+        Scale::Fitting if low > 0.0 && high > 8.0 * median(panel) => Spread::Logarithmic,
         _ => Spread::Linear,
     };
     let (low, high) = match spread {
@@ -180,6 +182,12 @@ fn axes(panel: &Panel, plot: Area, scale: Scale) -> (Axis, Axis) {
     };
     let (start, end) = ((plot.y + plot.height) as f32, plot.y as f32);
     (steps, Axis { low, high, start, end, spread })
+}
+
+fn median(panel: &Panel) -> f64 {
+    let mut values: Vec<f64> = panel.lines.iter().flat_map(|line| &line.raw).map(|(_, value)| *value).collect();
+    values.sort_by(f64::total_cmp);
+    values.get(values.len() / 2).copied().unwrap_or_default()
 }
 
 /// What the smooth lines span, and nearly all of the values as logged: a few far ones would flatten the rest.
@@ -255,11 +263,16 @@ mod tests {
     }
 
     #[test]
-    fn smoothing_keeps_straight_lines_and_ends() {
+    fn smoothing_keeps_straight_lines_and_evens_out_the_end() {
         let line: Vec<(f64, f64)> = (0..400).map(|step| (f64::from(step), 3.0 * f64::from(step) + 1.0)).collect();
-        for ((_, smooth), (_, raw)) in smoothed(&line).iter().zip(&line) {
+        // 400 / 60 = 6 points lie on either side, of which the last six points lack some.
+        for ((_, smooth), (_, raw)) in smoothed(&line).iter().zip(&line).take(394) {
             assert!((smooth - raw).abs() < 1e-6);
         }
+        let mut flat: Vec<(f64, f64)> = (0..400).map(|step| (f64::from(step), 1.0)).collect();
+        flat[399].1 = 8.0;
+        // Six ones and an eight: 14 / 7 = 2.
+        assert_eq!(smoothed(&flat)[399].1, 2.0);
     }
 
     #[test]

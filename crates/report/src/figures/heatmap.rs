@@ -71,7 +71,7 @@ impl Layout {
         let left = MARGIN + widest(name_style, matrix.rows.iter().map(String::as_str)) + 16;
         let top = title_height(title) + names_height;
         let (matrix_width, matrix_height) = (n_columns * cell_width, n_rows * cell_height);
-        let right = left + matrix_width + 32 + BAR_WIDTH + 80;
+        let right = left + matrix_width + 32 + BAR_WIDTH + 56;
         let width = right.max(MARGIN + widest(TITLE, [title])) + MARGIN;
         let height = top + matrix_height.max(120) + MARGIN;
         let (matrix_width, matrix_height) = (matrix_width.max(1), matrix_height.max(1));

@@ -3,7 +3,7 @@
 use unbraid_data::Result;
 
 use super::picture_grid::{PictureGrid, PictureRow, draw_framed, magnification, picture_grid};
-use super::{LABEL, MARGIN, NOTE, draw_title, title_height, widest};
+use super::{LABEL, MARGIN, NOTE, TITLE, draw_title, title_height, widest};
 use crate::animation::to_gif;
 use crate::canvas::{Area, Canvas};
 use crate::colour::{GRID, series_colour};
@@ -40,9 +40,9 @@ pub struct TraversalRow {
 
 /// Values as headers: `−1.5`, with as many digits as the finest of them needs, two at most.
 pub fn value_headers(values: &[f64]) -> Vec<String> {
-    let is_fine =
-        |n_digits: i32| values.iter().all(|value| (value * 10_f64.powi(n_digits)).fract().abs().min(1.0) < 1e-6);
-    let n_digits = (0..2).find(|n_digits| is_fine(*n_digits)).unwrap_or(2) as usize;
+    let is_whole = |value: f64| (value - value.round()).abs() < 1e-4;
+    let is_enough = |n_digits: i32| values.iter().all(|value| is_whole(value * 10_f64.powi(n_digits)));
+    let n_digits = (0..2).find(|n_digits| is_enough(*n_digits)).unwrap_or(2) as usize;
     values.iter().map(|value| format!("{value:.n_digits$}").replace('-', "−")).collect()
 }
 
@@ -68,41 +68,59 @@ pub fn traversals_gif(input: &Traversals) -> Result<Vec<u8>> {
 
 /// The frame in which every latent has the value with this number.
 fn frame(input: &Traversals, value_index: usize, n_values: usize) -> Canvas {
-    let pictures = || input.rows.iter().flat_map(|row| &row.pictures);
-    let scale = pictures().map(magnification).max().unwrap_or(1);
-    let side = |length: fn(&Picture) -> usize| pictures().map(length).max().unwrap_or(1) * scale;
-    let (picture_width, picture_height) =
-        (side(|picture| picture.shape().width), side(|picture| picture.shape().height));
-    let label_width = widest(LABEL.bold(), input.rows.iter().map(|row| row.label.as_str()));
-    let note_width = widest(NOTE, input.rows.iter().map(|row| row.note.as_str()));
-    let tile_width = picture_width.max(label_width + 12 + note_width) + TILE_GAP;
-    let tile_height = LABEL_HEIGHT + picture_height + SLIDER_HEIGHT + TILE_GAP;
-    let n_across = input.rows.len().clamp(1, MOST_TILES_ACROSS);
+    let tiles = Tiles::new(input);
     let top = title_height(&input.title);
-    let title_width = widest(super::TITLE, [input.title.as_str()]);
-    let width = (n_across * tile_width - TILE_GAP).max(title_width) + 2 * MARGIN;
-    let height = top + input.rows.len().div_ceil(n_across) * tile_height - TILE_GAP.min(tile_height) + MARGIN;
-    let mut canvas = Canvas::new(width, height);
+    let title_width = widest(TITLE, [input.title.as_str()]);
+    let n_lines = input.rows.len().div_ceil(tiles.n_across);
+    let width = (tiles.n_across * tiles.width - TILE_GAP).max(title_width) + 2 * MARGIN;
+    let mut canvas = Canvas::new(width, top + n_lines * tiles.height - TILE_GAP.min(n_lines * TILE_GAP) + MARGIN);
     draw_title(&mut canvas, &input.title);
     let progress = value_index as f64 / n_values.saturating_sub(1).max(1) as f64;
     for (row_index, row) in input.rows.iter().enumerate() {
-        let x = MARGIN + row_index % n_across * tile_width;
-        let y = top + row_index / n_across * tile_height;
+        let x = MARGIN + row_index % tiles.n_across * tiles.width;
+        let y = top + row_index / tiles.n_across * tiles.height;
         canvas.text(x as f32, (y + 22) as f32, &row.label, LABEL.bold());
-        let note_x = x + tile_width - TILE_GAP;
+        let note_x = x + tiles.width - TILE_GAP;
         canvas.text(note_x as f32, (y + 22) as f32, &row.note, NOTE.anchored(Anchor::End));
         if let Some(picture) = row.pictures.get(value_index) {
-            draw_framed(&mut canvas, picture, x, y + LABEL_HEIGHT, scale);
+            draw_framed(&mut canvas, picture, x, y + LABEL_HEIGHT, tiles.scale);
         }
-        draw_slider(&mut canvas, x, y + LABEL_HEIGHT + picture_height + 12, picture_width, progress);
+        draw_slider(&mut canvas, x, y + LABEL_HEIGHT + tiles.picture_height + 12, tiles.picture_width, progress);
     }
     canvas
+}
+
+/// How the latents are laid out in a frame: label, picture and slider of each in a tile.
+struct Tiles {
+    scale: usize,
+    picture_width: usize,
+    picture_height: usize,
+    width: usize,
+    height: usize,
+    n_across: usize,
+}
+
+impl Tiles {
+    fn new(input: &Traversals) -> Self {
+        let pictures = || input.rows.iter().flat_map(|row| &row.pictures);
+        let scale = pictures().map(magnification).max().unwrap_or(1);
+        let picture_width = scale * pictures().map(|picture| picture.shape().width).max().unwrap_or(1);
+        let picture_height = scale * pictures().map(|picture| picture.shape().height).max().unwrap_or(1);
+        let label_width = widest(LABEL.bold(), input.rows.iter().map(|row| row.label.as_str()));
+        let note_width = widest(NOTE, input.rows.iter().map(|row| row.note.as_str()));
+        let width = picture_width.max(label_width + 12 + note_width) + TILE_GAP;
+        let height = LABEL_HEIGHT + picture_height + SLIDER_HEIGHT + TILE_GAP;
+        // Six tiles look better as three and three than as five and one.
+        let n_rows = input.rows.len().max(1);
+        let n_across = n_rows.div_ceil(n_rows.div_ceil(MOST_TILES_ACROSS));
+        Self { scale, picture_width, picture_height, width, height, n_across }
+    }
 }
 
 /// A bar with a mark that shows how far the latent has moved.
 fn draw_slider(canvas: &mut Canvas, x: usize, y: usize, width: usize, progress: f64) {
     canvas.fill(Area { x, y: y + 3, width, height: 4 }, GRID);
-    let mark_x = x + ((width - 10) as f64 * progress).round() as usize;
+    let mark_x = x + (width.saturating_sub(10) as f64 * progress).round() as usize;
     canvas.fill(Area { x: mark_x, y, width: 10, height: 10 }, series_colour(0));
 }
 
@@ -153,6 +171,8 @@ mod tests {
     fn headers_have_the_digits_they_need() {
         assert_eq!(value_headers(&[-2.0, 0.0, 2.0]), ["−2", "0", "2"]);
         assert_eq!(value_headers(&[-1.5, 0.0]), ["−1.5", "0.0"]);
+        // In binary, 3 * 0.4 is not quite 1.2.
+        assert_eq!(value_headers(&[3.0 * 0.4]), ["1.2"]);
         assert_eq!(value_headers(&[0.3333]), ["0.33"]);
     }
 }

@@ -22,6 +22,7 @@ fn main() -> Result<()> {
     draw_datasets(&folder)?;
     let runs = [run(&folder, "beta_vae", 1.0)?, run(&folder, "ada_gvae", 0.4)?];
     draw_comparison(&folder, &runs)?;
+    draw_extremes(&folder)?;
     for run in &runs {
         println!("{}", tables::scores_table(&run.scores, Some(80)));
     }
@@ -217,6 +218,29 @@ fn draw_comparison(folder: &Path, runs: &[RunPage]) -> Result<()> {
         runs: runs.to_vec(),
     };
     write_whole(&folder.join("comparison.html"), comparison_page(&comparison).as_bytes())
+}
+
+/// Figures at the edge of what is asked of them: many cells, signed and missing numbers, many runs, one short curve.
+fn draw_extremes(folder: &Path) -> Result<()> {
+    let names = |kind: &str, count: usize| (0..count).map(|index| format!("{kind}{index}")).collect();
+    let wave = |row: usize, column: usize| (row as f64 * 0.3).sin() * (column as f64 * 0.2).cos();
+    let large = Array2::from_shape_fn((40, 32), |(row, column)| wave(row, column));
+    let matrix = Matrix { name: String::new(), rows: names("z", 40), columns: names("metric_", 32), values: large };
+    heatmap("Agreement of 40 latents", &matrix).save(&folder.join("heatmap_large.png"))?;
+    let mut small = Array2::from_shape_fn((3, 4), |(row, column)| 40.0 * wave(row + 1, 3 * column));
+    small[[1, 2]] = f64::NAN;
+    let matrix = Matrix { name: String::new(), rows: names("z", 3), columns: names("f", 4), values: small };
+    heatmap("Any range", &matrix).save(&folder.join("heatmap_small.png"))?;
+    let mut table = losses(0.0);
+    table.columns.truncate(1);
+    let runs: Vec<(String, &LossTable)> = (0..5).map(|run| (format!("runs/with_a_long_name_{run}"), &table)).collect();
+    compare_losses("One part, five runs", &runs, "nats", Scale::Linear).save(&folder.join("curves_five.png"))?;
+    let scores = ["total_correlation", "mig"].map(|name| {
+        (name.to_string(), (0..5).map(|run| Some(f64::from(run) * 3.1 - 4.0)).collect::<Vec<Option<f64>>>())
+    });
+    let runs = runs.into_iter().map(|(name, _)| name).collect();
+    bars(&ScoreBars { title: "Five runs".to_string(), runs, scores: scores.to_vec() })
+        .save(&folder.join("bars_five.png"))
 }
 
 fn save(folder: &Path, prefix: &str, name: &str, caption: &str, canvas: &Canvas) -> Result<PageFigure> {

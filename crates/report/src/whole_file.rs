@@ -40,7 +40,11 @@ pub fn read_text(path: &Path) -> Result<String> {
 pub fn create_folder(path: &Path) -> Result<()> {
     fs::create_dir_all(path).map_err(|error| {
         let message = format!("cannot create the folder {}: {}", path.display(), reason(&error));
-        with_advice(Error::new(message), path, &error)
+        match error.kind() {
+            // The folders above were asked for as well, so to create these first is no advice.
+            ErrorKind::NotFound => Error::new(message).help("choose another path"),
+            _ => with_advice(Error::new(message), path, &error),
+        }
     })
 }
 

@@ -9,6 +9,7 @@ use crate::stroke::Stroke;
 use crate::text::Anchor;
 
 const PLOT_WIDTH: usize = 440;
+const SINGLE_PLOT_WIDTH: usize = 860;
 const PLOT_HEIGHT: usize = 280;
 const PANEL_LEFT: usize = 84;
 const PANEL_TOP: usize = 44;
@@ -41,7 +42,8 @@ pub fn compare_losses(title: &str, runs: &[(String, &LossTable)], unit: &str, sc
         2 | 4 => 2,
         _ => 3,
     };
-    let (panel_width, panel_height) = (PANEL_LEFT + PLOT_WIDTH, PANEL_TOP + PLOT_HEIGHT + PANEL_BOTTOM);
+    let plot_width = if n_across == 1 { SINGLE_PLOT_WIDTH } else { PLOT_WIDTH };
+    let (panel_width, panel_height) = (PANEL_LEFT + plot_width, PANEL_TOP + PLOT_HEIGHT + PANEL_BOTTOM);
     let body_width = n_across * (panel_width + PANEL_GAP) - PANEL_GAP;
     let lines = legend(runs, body_width);
     let top = title_height(title) + lines.len() * LEGEND_HEIGHT;
@@ -53,7 +55,7 @@ pub fn compare_losses(title: &str, runs: &[(String, &LossTable)], unit: &str, sc
     for (index, panel) in panels.iter().enumerate() {
         let x = MARGIN + index % n_across * (panel_width + PANEL_GAP);
         let y = top + index / n_across * (panel_height + 12);
-        let plot = Area { x: x + PANEL_LEFT, y: y + PANEL_TOP, width: PLOT_WIDTH, height: PLOT_HEIGHT };
+        let plot = Area { x: x + PANEL_LEFT, y: y + PANEL_TOP, width: plot_width, height: PLOT_HEIGHT };
         draw_panel(&mut canvas, panel, plot, unit, scale);
     }
     canvas
@@ -156,8 +158,14 @@ fn extremes(points: &[(f64, f64)]) -> Vec<(f64, f64)> {
         return points.to_vec();
     }
     let by_value = |left: &&(f64, f64), right: &&(f64, f64)| left.1.total_cmp(&right.1);
-    let pairs = points.chunks(size).flat_map(|chunk| [chunk.iter().min_by(by_value), chunk.iter().max_by(by_value)]);
-    pairs.flatten().copied().collect()
+    let mut kept = Vec::new();
+    for chunk in points.chunks(size) {
+        let mut pair: Vec<(f64, f64)> =
+            chunk.iter().min_by(by_value).into_iter().chain(chunk.iter().max_by(by_value)).copied().collect();
+        pair.sort_by(|left, right| left.0.total_cmp(&right.0));
+        kept.extend(pair);
+    }
+    kept
 }
 
 fn axes(panel: &Panel, plot: Area, scale: Scale) -> (Axis, Axis) {

@@ -1,3 +1,86 @@
-//! The `unbraid` command.
+//! The `unbraid` command: arguments in, text out.
 
-fn main() {}
+mod commands;
+mod watching;
+
+use std::process::ExitCode;
+
+use clap::{Parser, Subcommand};
+use unbraid_data::error::Kind;
+use unbraid_data::{Error, Result};
+
+/// A laboratory for disentangled representations: trains, measures and shows.
+#[derive(Parser)]
+#[command(name = "unbraid", version, arg_required_else_help = true)]
+struct Arguments {
+    /// Threads to compute with; the results are the same for any number
+    #[arg(long, global = true, value_name = "N")]
+    threads: Option<usize>,
+
+    #[command(subcommand)]
+    command: Command,
+}
+
+#[derive(Subcommand)]
+enum Command {
+    /// Train two models on generated images, score them, and set them side by side (about five minutes)
+    Demo(commands::demo::Arguments),
+    /// Print what can be named in a config: datasets, frameworks, metrics and so on
+    List(commands::list::Arguments),
+    /// Look at a dataset: its images, its statistics, an export for numpy
+    Data(commands::data::Arguments),
+    /// Train, measure and draw what a config describes
+    Train(commands::train::Arguments),
+    /// Go on with a run that was stopped or killed
+    Resume(commands::resume::Arguments),
+    /// Score the codes of a run or of an .npz file
+    Evaluate(commands::evaluate::Arguments),
+    /// Draw what each latent of a run does, as PNG and GIF
+    Traverse(commands::traverse::Arguments),
+    /// Draw the figures and the page of a run again
+    Report(commands::report::Arguments),
+    /// Measure how fast this machine is at it
+    Bench(commands::bench::Arguments),
+}
+
+/// What a command came to.
+enum Outcome {
+    Done,
+    /// The user stopped it; it can be resumed.
+    Stopped,
+}
+
+fn main() -> ExitCode {
+    match run(Arguments::parse()) {
+        Ok(Outcome::Done) => ExitCode::SUCCESS,
+        Ok(Outcome::Stopped) => ExitCode::from(130),
+        Err(error) => {
+            eprintln!("error: {error}");
+            ExitCode::from(match error.kind() {
+                Kind::Input => 2,
+                Kind::Failure => 1,
+            })
+        }
+    }
+}
+
+fn run(arguments: Arguments) -> Result<Outcome> {
+    if let Some(threads) = arguments.threads {
+        if threads == 0 {
+            return Err(Error::new("--threads is 0").help("wanted 1 or more"));
+        }
+        let pool = rayon::ThreadPoolBuilder::new().num_threads(threads).build_global();
+        pool.map_err(|error| Error::failure(format!("{threads} threads cannot be started: {error}")))?;
+    }
+    match arguments.command {
+        Command::Demo(arguments) => commands::demo::run(&arguments),
+        Command::List(arguments) => commands::list::run(&arguments),
+        Command::Data(arguments) => commands::data::run(&arguments),
+        Command::Train(arguments) => commands::train::run(&arguments),
+        Command::Resume(arguments) => commands::resume::run(&arguments),
+        Command::Evaluate(arguments) => commands::evaluate::run(&arguments),
+        Command::Traverse(arguments) => commands::traverse::run(&arguments),
+        Command::Report(arguments) => commands::report::run(&arguments),
+        Command::Bench(arguments) => commands::bench::run(&arguments),
+    }
+}

@@ -45,6 +45,12 @@ impl Error {
         self
     }
 
+    /// Puts what the message goes on from before it, with no colon: `[training]`, `metric "mig"`.
+    pub fn of(mut self, place: impl fmt::Display) -> Self {
+        self.message = format!("{place} {}", self.message);
+        self
+    }
+
     /// Who can mend it.
     pub fn kind(&self) -> Kind {
         self.kind

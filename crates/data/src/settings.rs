@@ -9,14 +9,15 @@ use toml::Table;
 
 use crate::error::{Error, Result, did_you_mean};
 
-/// Reads `table` into settings; a key that the settings do not have, or a value of the wrong type, is an error.
+/// Reads `table` into settings; a key that the settings do not have, or a value of the wrong type, is an error. Its
+/// message goes on from the place that the caller puts before it ([`Error::of`]): `[training] has no setting "step"`.
 pub fn read<T: Serialize + DeserializeOwned + Default>(table: &Table) -> Result<T> {
     let keys = keys::<T>();
     for key in table.keys() {
         if !keys.contains(key) {
             let close = did_you_mean(key, keys.iter().map(String::as_str));
             let help = if keys.is_empty() { "it has none".to_string() } else { format!("it has {}", keys.join(", ")) };
-            return Err(Error::new(format!("there is no setting \"{key}\"{close}")).help(help));
+            return Err(Error::new(format!("has no setting \"{key}\"{close}")).help(help));
         }
     }
     serde_path_to_error::deserialize(table.clone())
@@ -41,8 +42,16 @@ fn keys<T: Serialize + Default>() -> Vec<String> {
     }
 }
 
+/// The message on one line, with what was wanted in the words of a config rather than of Rust.
 fn one_line(error: &toml::de::Error) -> String {
-    error.message().replace('\n', " ")
+    let message = error.message().replace('\n', " ").replace('`', "");
+    ["u64", "u32", "usize"]
+        .iter()
+        .fold(message, |text, whole| text.replace(&format!("expected {whole}"), "wanted a whole number of 0 or more"))
+        .replace("expected f64", "wanted a number")
+        .replace("expected a boolean", "wanted true or false")
+        .replace("invalid type: ", "found ")
+        .replace("invalid value: ", "found ")
 }
 
 #[cfg(test)]
@@ -77,14 +86,14 @@ mod tests {
     #[test]
     fn a_misspelt_key_is_an_error_that_offers_the_right_one() {
         let message = read::<Sample>(&table("step = 3")).unwrap_err().to_string();
-        assert_eq!(message, "there is no setting \"step\"; did you mean \"steps\"?\n       it has steps, note");
+        assert_eq!(message, "has no setting \"step\"; did you mean \"steps\"?\n       it has steps, note");
     }
 
     #[test]
     fn a_wrong_type_names_the_setting() {
         let message = read::<Sample>(&table("steps = 'many'")).unwrap_err().to_string();
-        assert!(message.starts_with("setting \"steps\": invalid type: string \"many\""), "{message}");
+        assert_eq!(message, "setting \"steps\": found string \"many\", wanted a whole number of 0 or more");
         let message = read::<Sample>(&table("steps = -1")).unwrap_err().to_string();
-        assert!(message.contains("steps") && message.contains("-1"), "{message}");
+        assert_eq!(message, "setting \"steps\": found integer -1, wanted a whole number of 0 or more");
     }
 }

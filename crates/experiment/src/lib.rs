@@ -1,1 +1,15 @@
 //! A config in, the stages in order, a record out.
+
+pub mod config;
+pub mod demo;
+pub mod measure;
+pub mod page;
+pub mod pictures;
+pub mod prepare;
+pub mod run;
+pub mod train;
+pub mod watch;
+
+pub use config::{Config, Named};
+pub use train::Ending;
+pub use watch::Watch;

@@ -1,0 +1,35 @@
+//! `unbraid demo`: two runs side by side, from nothing.
+
+use std::path::PathBuf;
+
+use unbraid_data::Result;
+use unbraid_experiment::Ending;
+use unbraid_experiment::demo::demo;
+use unbraid_report::tables::comparison_table;
+
+use super::table_width;
+use crate::Outcome;
+use crate::watching::Watcher;
+
+/// Arguments of the command.
+#[derive(clap::Args)]
+pub struct Arguments {
+    /// Where the runs and the page go
+    #[arg(long, value_name = "FOLDER", default_value = "runs/demo")]
+    out: PathBuf,
+}
+
+/// Carries out the command.
+pub fn run(arguments: &Arguments) -> Result<Outcome> {
+    let mut watcher = Watcher::new()?;
+    let outcome = demo(&arguments.out, &mut watcher)?;
+    watcher.finish();
+    if let Ending::Stopped(step) = outcome.ending {
+        println!("stopped and saved after step {step}; the same command goes on from there");
+        return Ok(Outcome::Stopped);
+    }
+    let runs: Vec<_> = outcome.scores.iter().map(|(name, scores)| (name.as_str(), scores)).collect();
+    println!("{}", comparison_table(&runs, table_width()).trim_end());
+    println!("open {} to see what each latent does", outcome.page.display());
+    Ok(Outcome::Done)
+}

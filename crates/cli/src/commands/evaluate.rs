@@ -1,0 +1,78 @@
+//! `unbraid evaluate`: the scores of a run's codes, or of anyone's in an `.npz` file.
+
+use std::path::{Path, PathBuf};
+
+use toml::Table;
+use unbraid_data::{LabelledCodes, Result, Seed, datasets, npz};
+use unbraid_experiment::Named;
+use unbraid_experiment::measure::{measure, read_codes};
+use unbraid_experiment::run::read_config;
+use unbraid_metrics::METRICS;
+use unbraid_report::tables::scores_table;
+use unbraid_report::{RunFolder, scores_json};
+
+use super::table_width;
+use crate::Outcome;
+
+/// Arguments of the command.
+#[derive(clap::Args)]
+pub struct Arguments {
+    /// The folder of a run, or an .npz file with `codes` [rows, latents] and `factors` [rows, factors]
+    input: PathBuf,
+
+    /// Metrics by name, separated by commas, or "all"; those of the run's config where left out
+    #[arg(long, value_name = "NAMES")]
+    metrics: Option<String>,
+
+    /// Print JSON: scores by name, and the reasons why others are undefined
+    #[arg(long)]
+    json: bool,
+
+    /// Seed of metrics that draw at random; the run's where left out, else 1
+    #[arg(long)]
+    seed: Option<u64>,
+}
+
+/// What is scored, and how where the command does not say.
+struct Input {
+    data: LabelledCodes,
+    metrics: Vec<Named>,
+    seed: u64,
+}
+
+/// Carries out the command.
+pub fn run(arguments: &Arguments) -> Result<Outcome> {
+    let input = read_input(&arguments.input)?;
+    let metrics = match arguments.metrics.as_deref() {
+        None => input.metrics,
+        Some("all") => all_metrics(),
+        Some(names) => names.split(',').map(|name| named(name.trim())).collect(),
+    };
+    let scores = measure(&metrics, &input.data, Seed(arguments.seed.unwrap_or(input.seed)))?;
+    if arguments.json {
+        println!("{:#}", scores_json(&scores));
+    } else {
+        println!("{}", scores_table(&scores, table_width()).trim_end());
+    }
+    Ok(Outcome::Done)
+}
+
+fn read_input(path: &Path) -> Result<Input> {
+    if !path.is_dir() {
+        let data = npz::read_labelled_codes(path)?;
+        return Ok(Input { data, metrics: all_metrics(), seed: 1 });
+    }
+    let folder = RunFolder::open(path)?;
+    let config = read_config(&folder)?;
+    let dataset = datasets::open(&config.dataset.name, &config.dataset.settings)?;
+    let data = read_codes(&folder, &config, dataset.as_ref())?;
+    Ok(Input { data, metrics: config.metrics, seed: config.seed })
+}
+
+fn all_metrics() -> Vec<Named> {
+    METRICS.iter().map(|entry| named(entry.name)).collect()
+}
+
+fn named(name: &str) -> Named {
+    Named { name: name.to_string(), settings: Table::new() }
+}

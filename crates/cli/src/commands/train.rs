@@ -1,0 +1,36 @@
+//! `unbraid train`: what a config describes, from the first step to the report.
+
+use std::path::{Path, PathBuf};
+
+use unbraid_data::Result;
+use unbraid_experiment::{Config, run};
+
+use super::tell_ending;
+use crate::Outcome;
+use crate::watching::Watcher;
+
+/// Arguments of the command.
+#[derive(clap::Args)]
+pub struct Arguments {
+    /// The config, a TOML file
+    config: PathBuf,
+
+    /// Change a setting of the config: framework.beta=8
+    #[arg(long, value_name = "KEY=VALUE")]
+    set: Vec<String>,
+
+    /// Where the run goes; runs/NAME-OF-CONFIG where left out
+    #[arg(long, value_name = "FOLDER")]
+    out: Option<PathBuf>,
+}
+
+/// Carries out the command.
+pub fn run(arguments: &Arguments) -> Result<Outcome> {
+    let config = Config::load(&arguments.config, &arguments.set)?;
+    let named = || Path::new("runs").join(arguments.config.file_stem().unwrap_or("run".as_ref()));
+    let path = arguments.out.clone().unwrap_or_else(named);
+    let mut watcher = Watcher::new()?;
+    let ending = run::start(&config, &path, &mut watcher)?;
+    watcher.finish();
+    Ok(tell_ending(ending, &path))
+}

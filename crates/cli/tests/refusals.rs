@@ -1,0 +1,125 @@
+//! Bad input: one clear error, exit code 2, never a panic.
+
+mod support;
+
+use support::{Place, SMALL};
+
+/// The error for the small config with one thing replaced.
+fn config_refusal(from: &str, to: &str) -> String {
+    let place = Place::new();
+    assert!(SMALL.contains(from));
+    place.write("bad.toml", SMALL.replace(from, to));
+    let message = place.refusal(&["train", "bad.toml"], 2);
+    assert!(!place.path("runs").exists(), "a refused config must leave nothing behind");
+    message
+}
+
+#[test]
+fn configs_with_mistakes() {
+    let cases = [
+        ("steps = 40", "step = 40", "bad.toml: [training] has no setting \"step\"; did you mean \"steps\"?"),
+        ("steps = 40", "steps = 'many'", "[training] setting \"steps\": found string \"many\""),
+        ("steps = 40", "steps = -40", "[training] setting \"steps\": found integer -40"),
+        ("steps = 40", "steps = 0", "[training] setting \"steps\" is 0"),
+        ("batch_size = 8", "batch_size = 65", "\"batch_size\" is 65 but the dataset has 64 images"),
+        ("beta = 0.5", "beta = -0.5", "[framework] setting \"beta\" is -0.5"),
+        ("beta = 0.5", "beta = nan", "[framework] setting \"beta\" is NaN"),
+        ("beta = 0.5", "betta = 0.5", "[framework] has no setting \"betta\"; did you mean \"beta\"?"),
+        ("\"beta_vae\"", "\"betavae\"", "no framework is called \"betavae\"; did you mean \"beta_vae\"?"),
+        ("\"xy_squares\"", "\"xy_square\"", "no dataset is called \"xy_square\"; did you mean \"xy_squares\"?"),
+        ("squares = 1", "squares = 4", "squares"),
+        ("\"mlp\"", "\"mpl\"", "no model is called \"mpl\"; did you mean \"mlp\"?"),
+        ("latents = 2", "latents = 0", "[model] setting \"latents\" is 0"),
+        ("seed = 7", "sede = 7", "a config has no \"sede\"; did you mean \"seed\"?"),
+        ("seed = 7", "seed = -7", "\"seed\" is -7"),
+        ("seed = 7", "rows = 0", "\"rows\" is 0"),
+        ("seed = 7", "rows = 99", "\"rows\" is 99 but the dataset has 64 images"),
+        ("seed = 7", "seed = ", "bad.toml: line 2 is no TOML"),
+        (
+            "[model]",
+            "[sampler]\nname = 'pair'\n[model]",
+            "framework \"beta_vae\" trains on 1 image, but sampler \"pair\" draws pairs",
+        ),
+        ("[model]", "[[metrics]]\nname = 'migg'\n[model]", "no metric is called \"migg\"; did you mean \"mig\"?"),
+        ("[model]", "[[metrics]]\nname = 'mig'\nbin = 3\n[model]", "has no setting \"bin\"; did you mean \"bins\"?"),
+    ];
+    for (from, to, wanted) in cases {
+        let message = config_refusal(from, to);
+        assert!(message.contains(wanted), "{to}: {message}");
+    }
+}
+
+#[test]
+fn folders_that_cannot_take_a_run() {
+    let place = Place::new();
+    place.write("small.toml", SMALL);
+    assert!(place.refusal(&["train", "missing.toml"], 2).contains("missing.toml cannot be read"));
+    place.output(&["train", "small.toml", "--out", "a"]);
+    let again = place.refusal(&["train", "small.toml", "--out", "a"], 2);
+    assert!(again.contains("a already holds a run"), "{again}");
+    assert!(again.contains("unbraid resume a") && again.contains("--out"), "{again}");
+    place.write("file", "");
+    place.refusal(&["train", "small.toml", "--out", "file"], 2);
+    place.refusal(&["train", "small.toml", "--out", "/proc/unbraid"], 2);
+    assert!(place.refusal(&["resume", "nowhere"], 2).contains("nowhere"));
+    place.refusal(&["report", "nowhere"], 2);
+    place.refusal(&["traverse", "nowhere"], 2);
+}
+
+#[test]
+fn a_checkpoint_of_another_architecture() {
+    let place = Place::new();
+    place.write("small.toml", SMALL);
+    place.output(&["train", "small.toml", "--out", "a"]);
+    let config = std::fs::read_to_string(place.path("a/config.toml")).unwrap();
+    place.write("a/config.toml", config.replace("latents = 2", "latents = 3"));
+    let message = place.refusal(&["resume", "a"], 2);
+    assert!(message.contains("the checkpoint belongs to another architecture"), "{message}");
+}
+
+#[test]
+fn a_loss_that_explodes_names_part_and_step_and_keeps_the_checkpoint() {
+    let place = Place::new();
+    place.write("small.toml", SMALL);
+    let explode = [
+        "train",
+        "small.toml",
+        "--out",
+        "a",
+        "--set",
+        "training.learning_rate={ from = 0.001, to = 100000.0, steps = 20 }",
+        "--set",
+        "training.steps=400",
+        "--set",
+        "training.checkpoint_every=1",
+    ];
+    let message = place.refusal(&explode, 1);
+    assert!(message.contains("at step") || message.contains("after step"), "{message}");
+    assert!(message.contains("is kept in a/model.safetensors"), "{message}");
+    let losses = std::fs::read_to_string(place.path("a/losses.csv")).unwrap();
+    assert!(losses.lines().count() > 1 && !losses.contains("NaN"), "{losses}");
+}
+
+#[test]
+fn codes_that_cannot_be_scored() {
+    let place = Place::new();
+    place.write("text.npz", "not a zip");
+    for arguments in [["evaluate", "missing.npz"], ["evaluate", "text.npz"]] {
+        assert!(place.refusal(&arguments, 2).contains(arguments[1]));
+    }
+    place.output(&["data", "export", "xy_squares", "images.npz", "--set", "squares=1"]);
+    let whole = std::fs::read(place.path("images.npz")).unwrap();
+    place.write("cut.npz", &whole[..whole.len() / 2]);
+    assert!(place.refusal(&["evaluate", "cut.npz"], 2).contains("cut.npz"));
+    assert!(place.refusal(&["evaluate", "images.npz"], 2).contains("codes"));
+}
+
+#[test]
+fn names_that_are_in_no_list() {
+    let place = Place::new();
+    assert!(place.refusal(&["list", "metric"], 2).contains("did you mean \"metrics\"?"));
+    assert!(place.refusal(&["data", "stats", "dsprite"], 2).contains("did you mean \"dsprites\"?"));
+    let fixed = place.refusal(&["data", "stats", "dsprites", "--set", "fix={ shap = 0 }"], 2);
+    assert!(fixed.contains("did you mean \"shape\"?"), "{fixed}");
+    place.refusal(&["bench", "data", "--threads", "0"], 2);
+}

@@ -1,0 +1,121 @@
+//! Same config and seed, same bytes: with 1 thread or 2, left alone or killed and resumed.
+
+mod support;
+
+use std::process::Stdio;
+use std::thread::sleep;
+use std::time::{Duration, Instant};
+
+use rand::RngExt;
+use support::{Place, SMALL, exact_files};
+use unbraid_data::Seed;
+
+/// Pairs through the convolutional network: the longest way that a batch can take.
+const PAIRS: &str = r#"
+seed = 3
+rows = 60
+
+[dataset]
+name = "dsprites"
+fix = { shape = 0, orientation = 0 }
+
+[framework]
+name = "ada_gvae"
+
+[model]
+name = "conv64"
+latents = 3
+
+[training]
+steps = 12
+batch_size = 6
+checkpoint_every = 3
+"#;
+
+fn compare(place: &Place, wanted: &str, found: &str) {
+    for ((name, wanted), (_, found)) in exact_files(&place.path(wanted)).iter().zip(exact_files(&place.path(found))) {
+        assert!(*wanted == found, "{name} differs");
+    }
+}
+
+#[test]
+fn one_thread_or_two_give_the_same_bytes() {
+    let place = Place::new();
+    place.write("small.toml", SMALL);
+    place.write("pairs.toml", PAIRS);
+    for config in ["small.toml", "pairs.toml"] {
+        for threads in ["1", "2", "3"] {
+            place.output(&["train", config, "--threads", threads, "--out", &format!("{config}-{threads}")]);
+        }
+        compare(&place, &format!("{config}-1"), &format!("{config}-2"));
+        compare(&place, &format!("{config}-1"), &format!("{config}-3"));
+    }
+}
+
+#[test]
+fn another_seed_gives_other_bytes() {
+    let place = Place::new();
+    place.write("small.toml", SMALL);
+    place.output(&["train", "small.toml", "--out", "a"]);
+    place.output(&["train", "small.toml", "--out", "b", "--set", "seed=8"]);
+    let bytes = |run: &str| std::fs::read(place.path(run).join("codes.npy")).unwrap();
+    assert!(bytes("a") != bytes("b"));
+}
+
+#[test]
+fn killed_at_random_moments_and_resumed_gives_the_same_bytes() {
+    let place = Place::new();
+    place.write("pairs.toml", PAIRS);
+    let began = Instant::now();
+    place.output(&["train", "pairs.toml", "--out", "alone"]);
+    let whole = began.elapsed();
+
+    let mut rng = Seed(1).stream("kills");
+    let mut n_killed = 0;
+    for attempt in 0..4 {
+        let run = format!("killed{attempt}");
+        let mut arguments = vec!["train", "pairs.toml", "--out", &run];
+        // Kill again and again, at moments spread over the whole run, until it gets to its end by itself.
+        for _ in 0..3 {
+            let mut child = place.command(&arguments).stdout(Stdio::null()).stderr(Stdio::null()).spawn().unwrap();
+            sleep(Duration::from_secs_f64(whole.as_secs_f64() * rng.random_range(0.02..0.9)));
+            n_killed += usize::from(child.try_wait().unwrap().is_none());
+            child.kill().unwrap();
+            child.wait().unwrap();
+            if place.path(&run).join("config.toml").exists() {
+                arguments = vec!["resume", &run];
+            }
+        }
+        place.output(&arguments);
+        compare(&place, "alone", &run);
+        let leftovers: Vec<_> =
+            std::fs::read_dir(place.path(&run)).unwrap().map(|entry| entry.unwrap().file_name()).collect();
+        assert!(leftovers.iter().all(|name| !name.to_string_lossy().contains("tmp")), "{leftovers:?}");
+    }
+    assert!(n_killed > 0, "every run ended before it was killed");
+}
+
+#[test]
+#[cfg(unix)]
+fn an_interrupt_saves_and_says_how_to_go_on() {
+    let place = Place::new();
+    place.write("small.toml", SMALL);
+    place.output(&["train", "small.toml", "--out", "alone", "--set", "training.steps=3000"]);
+    let child = place
+        .command(&["train", "small.toml", "--out", "stopped", "--set", "training.steps=3000"])
+        .stdout(Stdio::piped())
+        .stderr(Stdio::null())
+        .spawn()
+        .unwrap();
+    while !place.path("stopped").join("model.safetensors").exists() {
+        sleep(Duration::from_millis(1));
+    }
+    let interrupt = std::process::Command::new("kill").args(["-INT", &child.id().to_string()]).status().unwrap();
+    assert!(interrupt.success());
+    let output = child.wait_with_output().unwrap();
+    let text = String::from_utf8(output.stdout).unwrap();
+    assert_eq!(output.status.code(), Some(130), "{text}");
+    assert!(text.contains("unbraid resume stopped"), "{text}");
+    place.output(&["resume", "stopped"]);
+    compare(&place, "alone", "stopped");
+}

@@ -1,0 +1,87 @@
+//! Runs the command in a folder of its own.
+
+use std::path::{Path, PathBuf};
+use std::process::{Command, Output};
+
+use tempfile::TempDir;
+
+/// A config that trains in a second: one grey square, a small network.
+pub const SMALL: &str = r#"
+seed = 7
+
+[dataset]
+name = "xy_squares"
+squares = 1
+rgb = false
+
+[framework]
+name = "beta_vae"
+beta = 0.5
+
+[model]
+name = "mlp"
+latents = 2
+encoder = [16]
+decoder = [16]
+
+[training]
+steps = 40
+batch_size = 8
+checkpoint_every = 10
+"#;
+
+/// A folder that goes away with the test.
+pub struct Place(TempDir);
+
+impl Place {
+    pub fn new() -> Self {
+        Self(TempDir::new().unwrap())
+    }
+
+    pub fn path(&self, name: &str) -> PathBuf {
+        self.0.path().join(name)
+    }
+
+    pub fn write(&self, name: &str, content: impl AsRef<[u8]>) -> PathBuf {
+        let path = self.path(name);
+        std::fs::write(&path, content).unwrap();
+        path
+    }
+
+    pub fn command(&self, arguments: &[&str]) -> Command {
+        let mut command = Command::new(env!("CARGO_BIN_EXE_unbraid"));
+        command.current_dir(self.0.path()).args(arguments);
+        command
+    }
+
+    pub fn run(&self, arguments: &[&str]) -> Output {
+        self.command(arguments).output().unwrap()
+    }
+
+    /// Standard output of a command that must succeed.
+    pub fn output(&self, arguments: &[&str]) -> String {
+        let output = self.run(arguments);
+        let errors = String::from_utf8_lossy(&output.stderr);
+        assert!(output.status.success(), "{arguments:?}: {errors}");
+        String::from_utf8(output.stdout).unwrap()
+    }
+
+    /// What a command that must be refused with this exit code says.
+    pub fn refusal(&self, arguments: &[&str], exit_code: i32) -> String {
+        let output = self.run(arguments);
+        let errors = String::from_utf8(output.stderr).unwrap();
+        assert_eq!(output.status.code(), Some(exit_code), "{arguments:?}: {errors}");
+        assert!(!errors.contains("panicked"), "{errors}");
+        assert_eq!(errors.matches("error:").count(), 1, "{errors}");
+        errors
+    }
+}
+
+/// The files of a run that must be the same to the byte, whatever happened on the way.
+#[allow(dead_code, reason = "each test file uses its share of this module")]
+pub fn exact_files(run: &Path) -> Vec<(String, Vec<u8>)> {
+    ["model.safetensors", "codes.npy", "factors.npy", "scores.json", "losses.csv", "config.toml"]
+        .iter()
+        .map(|name| (name.to_string(), std::fs::read(run.join(name)).unwrap_or_else(|error| panic!("{name}: {error}"))))
+        .collect()
+}

@@ -1,0 +1,104 @@
+//! The repository keeps its own rules: every file says what it is, every file of a list has its row, names agree, and
+//! the README's tables are current.
+
+mod support;
+
+use std::fs;
+use std::path::{Path, PathBuf};
+
+use serde_json::Value;
+use support::Place;
+
+/// Folders whose every file is a row of the list of that kind.
+const LIST_FOLDERS: &[(&str, &str, &[&str])] = &[
+    ("crates/data/src/datasets", "datasets", &[]),
+    ("crates/data/src/samplers", "samplers", &[]),
+    ("crates/learn/src/nets", "models", &["layers"]),
+    ("crates/learn/src/frameworks", "frameworks", &[]),
+    ("crates/learn/src/reconstruction", "reconstructions", &[]),
+    ("crates/learn/src/optimisers", "optimisers", &[]),
+    ("crates/metrics/src/metrics", "metrics", &[]),
+];
+
+fn root() -> PathBuf {
+    Path::new(env!("CARGO_MANIFEST_DIR")).join("../..")
+}
+
+fn rows(kind: &str) -> Vec<Value> {
+    let text = Place::new().output(&["list", kind, "--json"]);
+    serde_json::from_str::<Value>(&text).unwrap().as_array().unwrap().clone()
+}
+
+fn rust_files(folder: &Path, found: &mut Vec<PathBuf>) {
+    for entry in fs::read_dir(folder).unwrap() {
+        let path = entry.unwrap().path();
+        if path.is_dir() {
+            rust_files(&path, found);
+        } else if path.extension().is_some_and(|extension| extension == "rs") {
+            found.push(path);
+        }
+    }
+}
+
+#[test]
+fn every_file_opens_with_what_it_is() {
+    let mut files = Vec::new();
+    rust_files(&root().join("crates"), &mut files);
+    assert!(files.len() > 50);
+    for file in files {
+        assert!(fs::read_to_string(&file).unwrap().starts_with("//! "), "{} does not", file.display());
+    }
+}
+
+#[test]
+fn every_file_of_a_list_folder_has_its_row_under_its_own_name() {
+    for (folder, kind, helpers) in LIST_FOLDERS {
+        let mut files = Vec::new();
+        rust_files(&root().join(folder), &mut files);
+        let mut files: Vec<String> =
+            files.iter().map(|file| file.file_stem().unwrap().to_string_lossy().to_string()).collect();
+        files.retain(|name| name != "mod" && !helpers.contains(&name.as_str()));
+        files.sort();
+        let mut names: Vec<String> = rows(kind).iter().map(|row| row["name"].as_str().unwrap().to_string()).collect();
+        names.sort();
+        assert_eq!(files, names, "{folder}");
+    }
+}
+
+#[test]
+fn names_are_lower_case_words_and_abouts_are_one_line() {
+    for (_, kind, _) in LIST_FOLDERS {
+        for row in rows(kind) {
+            let (name, about) = (row["name"].as_str().unwrap(), row["about"].as_str().unwrap());
+            assert!(name.chars().all(|c| c.is_ascii_lowercase() || c.is_ascii_digit() || c == '_'), "{name}");
+            assert!(!about.contains('\n') && about.len() < 120, "{name}: {about}");
+        }
+    }
+}
+
+#[test]
+fn readme_tables_are_current() {
+    let path = root().join("README.md");
+    let found = fs::read_to_string(&path).unwrap();
+    let mut wanted = found.clone();
+    for (_, kind, _) in LIST_FOLDERS {
+        let (start, end) = (format!("<!-- {kind} -->\n"), format!("<!-- end of {kind} -->"));
+        let from = wanted.find(&start).unwrap_or_else(|| panic!("the README has no table of {kind}")) + start.len();
+        let to = from + wanted[from..].find(&end).unwrap_or_else(|| panic!("the table of {kind} does not end"));
+        wanted.replace_range(from..to, &markdown(&rows(kind)));
+    }
+    if std::env::var_os("UPDATE_README").is_some() {
+        fs::write(&path, wanted).unwrap();
+    } else {
+        assert!(found == wanted, "run UPDATE_README=1 cargo test --release --workspace readme");
+    }
+}
+
+fn markdown(rows: &[Value]) -> String {
+    let mut table = "| name | what | paper |\n|---|---|---|\n".to_string();
+    for row in rows {
+        let cell = |key: &str| row[key].as_str().unwrap().replace('|', "\\|");
+        table += &format!("| `{}` | {} | {} |\n", cell("name"), cell("about"), cell("paper"));
+    }
+    table
+}

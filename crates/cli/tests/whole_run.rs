@@ -1,0 +1,121 @@
+//! From a config to a report, and every command on what the run left.
+
+mod support;
+
+use serde_json::Value;
+use support::{Place, SMALL};
+
+fn trained() -> Place {
+    let place = Place::new();
+    place.write("small.toml", SMALL);
+    place.output(&["train", "small.toml"]);
+    place
+}
+
+#[test]
+fn a_run_leaves_all_its_files_and_they_can_be_used_again() {
+    let place = trained();
+    let run = place.path("runs/small");
+    for name in [
+        "config.toml",
+        "losses.csv",
+        "model.safetensors",
+        "codes.npy",
+        "factors.npy",
+        "scores.json",
+        "report.html",
+        "figures/losses.png",
+        "figures/reconstructions.png",
+        "figures/traversals.png",
+        "figures/traversals.gif",
+        "figures/correlation.png",
+    ] {
+        assert!(run.join(name).metadata().unwrap().len() > 0, "{name}");
+    }
+    let losses = std::fs::read_to_string(run.join("losses.csv")).unwrap();
+    assert!(losses.starts_with("step,loss,reconstruction,kl\n1,"), "{losses}");
+    assert_eq!(losses.lines().count(), 41);
+
+    let config = std::fs::read_to_string(run.join("config.toml")).unwrap();
+    assert!(config.contains("learning_rate = 0.001") && config.contains("epsilon = 0.00000001"), "{config}");
+    let page = std::fs::read_to_string(run.join("report.html")).unwrap();
+    assert!(page.contains("data:image/png;base64,") && page.contains("data:image/gif;base64,"));
+    assert!(!page.contains("http://") && !page.contains("https://"), "the page asks for something outside");
+
+    // Each later stage can be repeated alone.
+    std::fs::remove_file(run.join("report.html")).unwrap();
+    place.output(&["report", "runs/small"]);
+    assert!(run.join("report.html").exists());
+    for range in ["fixed", "min-max", "std"] {
+        place.output(&["traverse", "runs/small", "--range", range, "--columns", "5", "--image", "9"]);
+    }
+}
+
+#[test]
+fn scores_of_a_run_are_those_that_it_wrote() {
+    let place = trained();
+    let printed: Value = serde_json::from_str(&place.output(&["evaluate", "runs/small", "--json"])).unwrap();
+    let written = std::fs::read_to_string(place.path("runs/small/scores.json")).unwrap();
+    assert_eq!(printed, serde_json::from_str::<Value>(&written).unwrap());
+    assert!(printed["scores"]["mig"].is_number(), "{printed}");
+    let some: Value =
+        serde_json::from_str(&place.output(&["evaluate", "runs/small", "--json", "--metrics", "mig,cbd"])).unwrap();
+    assert_eq!(some["scores"]["cbd"], printed["scores"]["cbd"]);
+    assert!(some["scores"].get("kl").is_none());
+}
+
+#[test]
+fn every_list_prints_names_abouts_and_papers() {
+    let place = Place::new();
+    for kind in ["datasets", "samplers", "models", "frameworks", "reconstructions", "optimisers", "metrics"] {
+        let rows: Value = serde_json::from_str(&place.output(&["list", kind, "--json"])).unwrap();
+        let rows = rows.as_array().unwrap();
+        assert!(!rows.is_empty(), "{kind}");
+        let table = place.output(&["list", kind]);
+        for row in rows {
+            for key in ["name", "about", "paper"] {
+                assert!(!row[key].as_str().unwrap().is_empty(), "{kind}: {row}");
+            }
+            assert!(table.contains(row["name"].as_str().unwrap()), "{table}");
+        }
+    }
+}
+
+#[test]
+fn every_dataset_is_measured_and_its_pictures_are_shown() {
+    let place = Place::new();
+    let rows: Value = serde_json::from_str(&place.output(&["list", "datasets", "--json"])).unwrap();
+    for row in rows.as_array().unwrap() {
+        let name = row["name"].as_str().unwrap();
+        if name.starts_with("synth") {
+            assert!(place.refusal(&["data", "show", name], 2).contains("points in space"));
+        } else {
+            place.output(&["data", "show", name, "--out", "shown"]);
+            for kind in ["sheet", "factors"] {
+                assert!(place.path(&format!("shown/{name}-{kind}.png")).exists(), "{name}-{kind}");
+            }
+        }
+    }
+    let stats = place.output(&["data", "stats", "xy_squares"]);
+    assert!(stats.contains("0.015625000000000") && stats.contains("0.124034734589209"), "{stats}");
+}
+
+#[test]
+fn an_export_has_the_images_that_were_asked_for() {
+    let place = Place::new();
+    place.output(&["data", "export", "xy_squares", "few.npz", "--set", "squares=1", "--set", "rgb=false"]);
+    assert!(place.path("few.npz").exists());
+    let shape = |name: &str| {
+        let mut file = unbraid_data::npz::Npz::open(&place.path(name)).unwrap();
+        file.required("images").unwrap().shape().to_vec()
+    };
+    assert_eq!(shape("few.npz"), [64, 64, 64, 1]);
+}
+
+#[test]
+fn start_up_needs_neither_files_nor_time() {
+    let help = Place::new().output(&["--help"]);
+    for command in ["demo", "list", "data", "train", "resume", "evaluate", "traverse", "report", "bench"] {
+        assert!(help.contains(command), "{help}");
+    }
+}

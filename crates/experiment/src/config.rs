@@ -1,0 +1,313 @@
+//! The config of a run: one TOML file, no inheritance, no interpolation, unknown keys are errors.
+
+use std::fs;
+use std::path::Path;
+
+use serde::{Deserialize, Serialize};
+use toml::{Table, Value};
+use unbraid_data::error::did_you_mean;
+use unbraid_data::{Error, Result, datasets, samplers, settings};
+use unbraid_learn::schedule::Schedule;
+use unbraid_learn::{frameworks, nets, optimisers};
+
+const KEYS: &[&str] = &["seed", "rows", "dataset", "sampler", "framework", "model", "optimiser", "training", "metrics"];
+
+/// All that decides a run, with every default filled in.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Config {
+    /// Where all randomness comes from.
+    pub seed: u64,
+    /// How many images are encoded for the metrics; all where absent.
+    pub rows: Option<usize>,
+    /// What is learned from.
+    pub dataset: Named,
+    /// Which images are seen together.
+    pub sampler: Named,
+    /// What is minimised.
+    pub framework: Named,
+    /// The network.
+    pub model: Named,
+    /// How gradients change it.
+    pub optimiser: Named,
+    /// How long, how many at once, how fast.
+    pub training: Training,
+    /// What is measured at the end.
+    pub metrics: Vec<Named>,
+}
+
+/// A row of one of the lists, with its settings.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Named {
+    /// The row's name.
+    pub name: String,
+    /// Every setting but the name.
+    pub settings: Table,
+}
+
+/// How long, how many at once, how fast.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(default)]
+pub struct Training {
+    /// How many batches are learned from.
+    pub steps: u64,
+    /// How many examples a batch has.
+    pub batch_size: usize,
+    /// The optimiser's step size.
+    pub learning_rate: Schedule,
+    /// Steps between checkpoints.
+    pub checkpoint_every: u64,
+}
+
+impl Default for Training {
+    /// Learning rate of T1 A.3.1, batch size of T2's study; long enough for small datasets.
+    fn default() -> Self {
+        Self { steps: 30_000, batch_size: 64, learning_rate: Schedule::Constant(1e-3), checkpoint_every: 500 }
+    }
+}
+
+impl Config {
+    /// Reads a file and puts `--set` overrides into it.
+    pub fn load(path: &Path, overrides: &[String]) -> Result<Self> {
+        let text = fs::read_to_string(path)
+            .map_err(|error| Error::new(format!("{} cannot be read: {error}", path.display())))?;
+        Self::parse(&text, overrides).map_err(|error| error.at(path.display()))
+    }
+
+    /// Reads the text of a config and puts overrides (`framework.beta=8`) into it.
+    pub fn parse(text: &str, overrides: &[String]) -> Result<Self> {
+        let mut table: Table = text.parse().map_err(|error: toml::de::Error| not_toml(text, &error))?;
+        for change in overrides {
+            apply_override(&mut table, change)?;
+        }
+        Self::from_table(table)
+    }
+
+    fn from_table(mut table: Table) -> Result<Self> {
+        if let Some(key) = table.keys().find(|key| !KEYS.contains(&key.as_str())) {
+            let close = did_you_mean(key, KEYS.iter().copied());
+            return Err(
+                Error::new(format!("a config has no \"{key}\"{close}")).help(format!("it has {}", KEYS.join(", ")))
+            );
+        }
+        let dataset = Named::take(&mut table, "dataset", None)?.complete("dataset", datasets::complete)?;
+        let framework = Named::take(&mut table, "framework", None)?;
+        let row = frameworks::find(&framework.name)?;
+        let framework = framework.complete("framework", |_, settings| (row.complete)(settings))?;
+        let sampler = Named::take(&mut table, "sampler", Some(row.sampler))?.complete("sampler", samplers::complete)?;
+        let model = Named::take(&mut table, "model", Some("conv64"))?
+            .complete("model", |name, settings| (nets::find(name)?.complete)(settings))?;
+        let optimiser = Named::take(&mut table, "optimiser", Some("adam"))?
+            .complete("optimiser", |name, settings| (optimisers::find(name)?.complete)(settings))?;
+        let training = section(&mut table, "training")?.unwrap_or_default();
+        let training = settings::read::<Training>(&training).map_err(|error| error.of("[training]"))?;
+        training.check()?;
+        Ok(Self {
+            seed: take_whole(&mut table, "seed")?.unwrap_or(1),
+            rows: take_whole(&mut table, "rows")?.map(|rows| rows as usize),
+            dataset,
+            sampler,
+            framework,
+            model,
+            optimiser,
+            training,
+            metrics: take_metrics(&mut table)?,
+        })
+    }
+
+    /// The whole config as TOML; reading it back gives the same config.
+    pub fn to_toml(&self) -> String {
+        let mut table = Table::new();
+        table.insert("seed".into(), whole(self.seed));
+        if let Some(rows) = self.rows {
+            table.insert("rows".into(), whole(rows as u64));
+        }
+        let sections = [
+            ("dataset", &self.dataset),
+            ("sampler", &self.sampler),
+            ("framework", &self.framework),
+            ("model", &self.model),
+            ("optimiser", &self.optimiser),
+        ];
+        for (key, named) in sections {
+            table.insert(key.into(), Value::Table(named.to_table()));
+        }
+        table.insert("training".into(), Value::Table(settings::as_table(&self.training)));
+        let metrics = self.metrics.iter().map(|named| Value::Table(named.to_table())).collect();
+        table.insert("metrics".into(), Value::Array(metrics));
+        toml::to_string(&table).expect("a table of numbers, strings and tables is TOML")
+    }
+}
+
+impl Training {
+    fn check(&self) -> Result<()> {
+        let at_least_one = [
+            ("steps", self.steps),
+            ("batch_size", self.batch_size as u64),
+            ("checkpoint_every", self.checkpoint_every),
+        ];
+        if let Some((name, _)) = at_least_one.iter().find(|(_, value)| *value == 0) {
+            return Err(Error::new(format!("[training] setting \"{name}\" is 0")).help("wanted 1 or more"));
+        }
+        self.learning_rate.check("learning_rate", 0.0, 1e6).map_err(|error| error.of("[training]"))
+    }
+}
+
+impl Named {
+    /// Takes the section `key` out of the config; a section that may be left out has a default name.
+    fn take(table: &mut Table, key: &str, default: Option<&str>) -> Result<Self> {
+        match (section(table, key)?, default) {
+            (Some(settings), default) => Self::from_table(settings, &format!("[{key}]"), default),
+            (None, Some(name)) => Ok(Self { name: name.to_string(), settings: Table::new() }),
+            (None, None) => Err(Error::new(format!("a config needs [{key}] with a name"))
+                .help(format!("`unbraid list {key}s` prints the names"))),
+        }
+    }
+
+    fn from_table(mut settings: Table, place: &str, default: Option<&str>) -> Result<Self> {
+        let name = match (settings.remove("name"), default) {
+            (Some(Value::String(name)), _) => name,
+            (None, Some(name)) => name.to_string(),
+            (Some(other), _) => {
+                return Err(Error::new(format!("{place} setting \"name\" is {other}")).help("wanted a name in quotes"));
+            }
+            (None, None) => return Err(Error::new(format!("{place} has no name")).help("wanted name = \"...\"")),
+        };
+        Ok(Self { name, settings })
+    }
+
+    /// Fills in the settings that were left out.
+    fn complete(self, key: &str, complete: impl Fn(&str, &Table) -> Result<Table>) -> Result<Self> {
+        let settings = complete(&self.name, &self.settings);
+        let settings = settings.map_err(|error| in_section(error, key))?;
+        Ok(Self { name: self.name, settings })
+    }
+
+    fn to_table(&self) -> Table {
+        let mut table = Table::from_iter([("name".to_string(), Value::String(self.name.clone()))]);
+        table.extend(self.settings.clone());
+        table
+    }
+}
+
+/// A message about a setting goes on from its section; one about a name stands by itself.
+pub(crate) fn in_section(error: Error, key: &str) -> Error {
+    if error.to_string().starts_with("no ") { error } else { error.of(format!("[{key}]")) }
+}
+
+fn take_metrics(table: &mut Table) -> Result<Vec<Named>> {
+    let named = match table.remove("metrics") {
+        None => unbraid_metrics::METRICS
+            .iter()
+            .map(|row| Named { name: row.name.to_string(), settings: Table::new() })
+            .collect(),
+        Some(Value::Array(rows)) => rows.into_iter().map(metric_row).collect::<Result<Vec<_>>>()?,
+        Some(_) => {
+            return Err(Error::new("\"metrics\" is no list").help("wanted [[metrics]] sections, each with a name"));
+        }
+    };
+    named.into_iter().map(|metric| metric.complete("metrics", unbraid_metrics::complete)).collect()
+}
+
+fn metric_row(row: Value) -> Result<Named> {
+    match row {
+        Value::Table(settings) => Named::from_table(settings, "[[metrics]]", None),
+        other => Err(Error::new(format!("a metric is {other}")).help("wanted [[metrics]] sections, each with a name")),
+    }
+}
+
+fn section(table: &mut Table, key: &str) -> Result<Option<Table>> {
+    match table.remove(key) {
+        None => Ok(None),
+        Some(Value::Table(section)) => Ok(Some(section)),
+        Some(other) => {
+            Err(Error::new(format!("\"{key}\" is {other}")).help(format!("wanted a section [{key}] of settings")))
+        }
+    }
+}
+
+fn take_whole(table: &mut Table, key: &str) -> Result<Option<u64>> {
+    match table.remove(key) {
+        None => Ok(None),
+        Some(Value::Integer(value)) if value >= 0 => Ok(Some(value as u64)),
+        Some(other) => Err(Error::new(format!("\"{key}\" is {other}")).help("wanted a whole number of 0 or more")),
+    }
+}
+
+/// TOML's whole numbers are signed, so a larger one is written as its nearest.
+fn whole(value: u64) -> Value {
+    Value::Integer(i64::try_from(value).unwrap_or(i64::MAX))
+}
+
+/// Puts `key.key=value` into the table. The value is TOML; what is not TOML is taken as a string.
+fn apply_override(table: &mut Table, change: &str) -> Result<()> {
+    let Some((path, text)) = change.split_once('=') else {
+        return Err(
+            Error::new(format!("--set \"{change}\" has no =")).help("wanted key=value, for instance framework.beta=8")
+        );
+    };
+    let text = text.trim();
+    let value = format!("value = {text}").parse::<Table>().ok().and_then(|mut parsed| parsed.remove("value"));
+    let value = value.unwrap_or_else(|| Value::String(text.to_string()));
+    let mut keys: Vec<&str> = path.trim().split('.').collect();
+    let last = keys.pop().unwrap_or_default();
+    let mut place = table;
+    for key in keys {
+        let next = place.entry(key).or_insert_with(|| Value::Table(Table::new()));
+        place = next.as_table_mut().ok_or_else(|| {
+            Error::new(format!("--set {path}: \"{key}\" is no section")).help("wanted section.key=value")
+        })?;
+    }
+    place.insert(last.to_string(), value);
+    Ok(())
+}
+
+fn not_toml(text: &str, error: &toml::de::Error) -> Error {
+    let line = error.span().map_or(1, |span| text[..span.start.min(text.len())].matches('\n').count() + 1);
+    Error::new(format!("line {line} is no TOML: {}", error.message().replace('\n', ", ")))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const SMALL: &str = "[dataset]\nname = 'xy_squares'\n[framework]\nname = 'beta_vae'\n";
+
+    fn message(text: &str) -> String {
+        Config::parse(text, &[]).unwrap_err().to_string()
+    }
+
+    #[test]
+    fn the_whole_config_reads_back_as_itself() {
+        let config = Config::parse(SMALL, &["framework.beta={ from = 0, to = 4, steps = 9 }".into()]).unwrap();
+        assert_eq!(Config::parse(&config.to_toml(), &[]).unwrap(), config);
+        assert_eq!(config.sampler.name, "single");
+    }
+
+    #[test]
+    fn overrides_reach_into_sections() {
+        let changes = ["seed=9", "training.steps=12", "framework.reconstruction=bce"].map(String::from);
+        let config = Config::parse(SMALL, &changes).unwrap();
+        assert_eq!((config.seed, config.training.steps), (9, 12));
+        assert_eq!(config.framework.settings["reconstruction"].as_str(), Some("bce"));
+    }
+
+    #[test]
+    fn mistakes_are_named_with_their_place() {
+        let training = |line: &str| message(&format!("{SMALL}[training]\n{line}"));
+        let first_line = |text: String| text.lines().next().unwrap().to_string();
+        assert_eq!(first_line(training("step = 1")), "[training] has no setting \"step\"; did you mean \"steps\"?");
+        assert_eq!(
+            training("steps = -5"),
+            "[training] setting \"steps\": found integer -5, wanted a whole number of 0 or more"
+        );
+        assert_eq!(first_line(training("steps = 0")), "[training] setting \"steps\" is 0");
+        assert_eq!(first_line(message("[datasets]")), "a config has no \"datasets\"; did you mean \"dataset\"?");
+        assert_eq!(
+            first_line(message("seed = 'a'\n[dataset]\nname = 'xy_squares'\n[framework]\nname = 'vae'")),
+            "\"seed\" is \"a\""
+        );
+        let wrong = SMALL.replace("beta_vae", "betavae");
+        assert_eq!(first_line(message(&wrong)), "no framework is called \"betavae\"; did you mean \"beta_vae\"?");
+        assert!(message("a = ").starts_with("line 1 is no TOML"));
+    }
+}

@@ -1,0 +1,88 @@
+//! The demo: a weakly supervised and an unsupervised framework on the same small dataset, side by side.
+
+use std::path::{Path, PathBuf};
+
+use unbraid_data::{Error, Result};
+use unbraid_metrics::Scores;
+use unbraid_report::RunFolder;
+use unbraid_report::figures::bars::{ScoreBars, bars};
+use unbraid_report::page::{Comparison, PageFigure, comparison_page};
+use unbraid_report::whole_file::write_whole;
+
+use crate::config::Config;
+use crate::page::describe;
+use crate::run::{read_config, resume, start};
+use crate::train::Ending;
+use crate::watch::Watch;
+
+/// The runs of the demo: their names and configs.
+const RUNS: &[(&str, &str)] = &[
+    ("ada_gvae", include_str!("../../../configs/demo_ada_gvae.toml")),
+    ("beta_vae", include_str!("../../../configs/demo_beta_vae.toml")),
+];
+
+/// The scores that the comparison draws as bars.
+const SHOWN: &[&str] = &["mig", "cbd", "linearity_ratio", "axis_ratio", "orientation_ratio"];
+
+const TEXT: &str = "\
+Both models saw the same dSprites squares, which differ in scale, x and y, for the same number of steps. ada_gvae was \
+shown pairs of images between which exactly one factor differs, and was not told which. beta_vae saw single images.
+
+Look at the traversals first. Where a row changes one thing only (the square grows, or moves along one axis), that latent \
+is disentangled. The correlation heatmaps show the same in numbers: one bright cell for each factor. Without pairs, \
+nothing in the data tells a latent to follow an axis, and the beta_vae's latents mix x, y and scale: it has learned \
+the images just as well, but not their factors.";
+
+/// How the demo ended.
+pub struct Demo {
+    /// Finished, or stopped in one of the runs.
+    pub ending: Ending,
+    /// The name and the scores of each finished run.
+    pub scores: Vec<(String, Scores)>,
+    /// The page that sets the runs side by side.
+    pub page: PathBuf,
+}
+
+/// Carries out both runs below `path`, going on with what an earlier demo began there, and writes the comparison.
+pub fn demo(path: &Path, watch: &mut dyn Watch) -> Result<Demo> {
+    let page = path.join("report.html");
+    let mut pages = Vec::new();
+    for (name, text) in RUNS {
+        let config = Config::parse(text, &[])?;
+        let run_path = path.join(name);
+        watch.note(&format!("{name} on {} in {}", config.dataset.name, run_path.display()));
+        if let Ending::Stopped(step) = start_or_go_on(&config, &run_path, watch)? {
+            return Ok(Demo { ending: Ending::Stopped(step), scores: Vec::new(), page });
+        }
+        pages.push(describe(&RunFolder::open(&run_path)?, &config)?);
+    }
+    let scores: Vec<(String, Scores)> = pages.iter().map(|page| (page.title.clone(), page.scores.clone())).collect();
+    let comparison = Comparison {
+        title: "Weak supervision disentangles, an unsupervised VAE does not".to_string(),
+        text: TEXT.to_string(),
+        figures: vec![draw_bars(&scores)?],
+        runs: pages,
+    };
+    write_whole(&page, comparison_page(&comparison).as_bytes())?;
+    Ok(Demo { ending: Ending::Finished, scores, page })
+}
+
+fn start_or_go_on(config: &Config, path: &Path, watch: &mut dyn Watch) -> Result<Ending> {
+    match RunFolder::open(path) {
+        Err(_) => start(config, path, watch),
+        Ok(folder) if read_config(&folder)? == *config => resume(path, watch),
+        Ok(_) => Err(Error::new(format!("{} holds a run with another config than the demo's", path.display()))
+            .help("choose another folder with --out")),
+    }
+}
+
+fn draw_bars(runs: &[(String, Scores)]) -> Result<PageFigure> {
+    let of_all = |name: &&str| (name.to_string(), runs.iter().map(|(_, scores)| scores.value(name)).collect());
+    let chart = bars(&ScoreBars {
+        title: String::new(),
+        runs: runs.iter().map(|(name, _)| name.clone()).collect(),
+        scores: SHOWN.iter().map(of_all).collect(),
+    });
+    let caption = "Scores of both runs, higher is more disentangled.".to_string();
+    Ok(PageFigure { name: "scores side by side".to_string(), caption, bytes: chart.to_png()? })
+}

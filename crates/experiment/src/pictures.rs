@@ -1,0 +1,221 @@
+//! The figures of a run: loss curves, reconstructions, latent traversals, correlations.
+
+use ndarray::{Array2, Axis};
+use serde::Serialize;
+use toml::Table;
+use unbraid_data::{Dataset, Error, LabelledCodes, Result, Seed};
+use unbraid_learn::Learner;
+use unbraid_learn::encode::decode;
+use unbraid_report::figures::curves::{Scale, loss_curves};
+use unbraid_report::figures::heatmap::heatmap;
+use unbraid_report::figures::reconstructions::reconstructions;
+use unbraid_report::figures::traversals::{TraversalRow, Traversals, traversals, traversals_gif, value_headers};
+use unbraid_report::{Picture, RunFolder};
+
+use crate::config::Config;
+use crate::prepare::{Prepared, rows_to_encode};
+
+/// How many images the reconstruction figure shows.
+const RECONSTRUCTED: usize = 10;
+
+/// File names of the figures in `figures/`.
+pub mod names {
+    /// Loss parts against the step.
+    pub const LOSSES: &str = "losses.png";
+    /// Images above their reconstructions.
+    pub const RECONSTRUCTIONS: &str = "reconstructions.png";
+    /// What each latent does.
+    pub const TRAVERSALS: &str = "traversals.png";
+    /// The same, moving.
+    pub const TRAVERSALS_GIF: &str = "traversals.gif";
+    /// Absolute correlation of latents and factors.
+    pub const CORRELATION: &str = "correlation.png";
+}
+
+/// Which values a latent takes on its traversal.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Range {
+    /// From -2 to 2, whatever the codes: where a standard normal prior has most of its mass.
+    Fixed,
+    /// From the least to the greatest value among the codes.
+    MinMax,
+    /// Two standard deviations of the codes to each side of their mean.
+    Std,
+}
+
+/// How latents are traversed.
+#[derive(Debug, Clone)]
+pub struct TraversalSettings {
+    /// Which values a latent takes.
+    pub range: Range,
+    /// How many values.
+    pub columns: usize,
+    /// The image whose code the other latents keep; the middle one of those encoded where absent.
+    pub image: Option<usize>,
+}
+
+impl Default for TraversalSettings {
+    fn default() -> Self {
+        Self { range: Range::Fixed, columns: 11, image: None }
+    }
+}
+
+/// Draws every figure of a run into its folder.
+pub fn draw_all(folder: &RunFolder, config: &Config, prepared: &mut Prepared, data: &LabelledCodes) -> Result<()> {
+    let curves = loss_curves("", &folder.read_losses()?, "loss", Scale::Fitting);
+    folder.write_figure(names::LOSSES, &curves.to_png()?)?;
+    folder.write_figure(names::CORRELATION, &draw_correlation(data)?)?;
+    if shows_pictures(prepared.dataset.as_ref()) {
+        let rows = rows_to_encode(config, prepared.dataset.n_images());
+        folder.write_figure(names::RECONSTRUCTIONS, &draw_reconstructions(prepared, data, &rows)?)?;
+        draw_traversals(folder, config, prepared, data, &TraversalSettings::default())?;
+    }
+    Ok(())
+}
+
+/// Whether the images of a dataset can be looked at.
+pub fn shows_pictures(dataset: &dyn Dataset) -> bool {
+    dataset.holds_bytes() && matches!(dataset.image_shape().channels, 1 | 3)
+}
+
+/// Draws the latent traversals as PNG and GIF into the run's folder.
+pub fn draw_traversals(
+    folder: &RunFolder,
+    config: &Config,
+    prepared: &mut Prepared,
+    data: &LabelledCodes,
+    settings: &TraversalSettings,
+) -> Result<()> {
+    let drawn = traverse(config, prepared, data, settings)?;
+    folder.write_figure(names::TRAVERSALS, &traversals(&drawn).to_png()?)?;
+    folder.write_figure(names::TRAVERSALS_GIF, &traversals_gif(&drawn)?)
+}
+
+/// Decodes a traversal of each latent, those that carry most first.
+fn traverse(
+    config: &Config,
+    prepared: &mut Prepared,
+    data: &LabelledCodes,
+    settings: &TraversalSettings,
+) -> Result<Traversals> {
+    check_traversal(prepared.dataset.as_ref(), settings)?;
+    let rows = rows_to_encode(config, prepared.dataset.n_images());
+    let base = base_code(&rows, data, settings.image)?;
+    let (shape, n_latents) = (prepared.dataset.image_shape(), data.n_latents());
+    let mut drawn = Vec::new();
+    for (latent, note) in latents_by_weight(data) {
+        let values = traversed_values(data, latent, settings);
+        let codes = Array2::from_shape_fn((values.len(), n_latents), |(row, column)| {
+            if column == latent { values[row] as f32 } else { base[column] as f32 }
+        });
+        let pictures = Picture::batch(shape, &decode(&mut prepared.learner, &codes))?;
+        drawn.push(TraversalRow { label: format!("z{latent}"), note, pictures });
+    }
+    let headers = match settings.range {
+        Range::Fixed => value_headers(&spread(-2.0, 2.0, settings.columns)),
+        Range::MinMax => ends(settings.columns, "least", "greatest"),
+        Range::Std => ends(settings.columns, "mean - 2 std", "mean + 2 std"),
+    };
+    Ok(Traversals { title: "Latent traversals".to_string(), headers, rows: drawn })
+}
+
+fn check_traversal(dataset: &dyn Dataset, settings: &TraversalSettings) -> Result<()> {
+    if !shows_pictures(dataset) {
+        return Err(Error::new("this dataset's images are points in space, which cannot be drawn")
+            .help("traversals need a dataset of pictures"));
+    }
+    if !(2..=64).contains(&settings.columns) {
+        return Err(Error::new(format!("{} columns are asked for", settings.columns)).help("wanted 2 to 64"));
+    }
+    Ok(())
+}
+
+/// The code that the traversals start from.
+fn base_code(rows: &[usize], data: &LabelledCodes, image: Option<usize>) -> Result<Vec<f64>> {
+    let row = match image {
+        None => rows.len() / 2,
+        Some(image) => rows.binary_search(&image).map_err(|_| {
+            Error::new(format!("image {image} is not among the {} that were encoded", rows.len()))
+                .help("choose one that was, or train with `rows` left out of the config")
+        })?,
+    };
+    Ok(data.codes().row(row).to_vec())
+}
+
+/// Latents by how much they carry, most first, each with a note that says how much.
+fn latents_by_weight(data: &LabelledCodes) -> Vec<(usize, String)> {
+    let (weights, what) = match &data.extras().log_variances {
+        Some(log_variances) => {
+            let kl = |(mean, log_variance): (&f64, &f64)| 0.5 * (mean * mean + log_variance.exp() - 1.0 - log_variance);
+            let columns = data.codes().columns().into_iter().zip(log_variances.columns());
+            (
+                columns
+                    .map(|(mean, lv)| mean.iter().zip(&lv).map(kl).sum::<f64>() / mean.len() as f64)
+                    .collect::<Vec<_>>(),
+                "KL",
+            )
+        }
+        None => (data.codes().std_axis(Axis(0), 0.0).to_vec(), "std"),
+    };
+    let mut order: Vec<usize> = (0..weights.len()).collect();
+    order.sort_by(|&a, &b| weights[b].total_cmp(&weights[a]));
+    order.into_iter().map(|latent| (latent, format!("{what} {:.2}", weights[latent]))).collect()
+}
+
+fn traversed_values(data: &LabelledCodes, latent: usize, settings: &TraversalSettings) -> Vec<f64> {
+    let column = data.codes().column(latent);
+    let (from, to) = match settings.range {
+        Range::Fixed => (-2.0, 2.0),
+        Range::MinMax => {
+            (column.fold(f64::INFINITY, |a, &b| a.min(b)), column.fold(f64::NEG_INFINITY, |a, &b| a.max(b)))
+        }
+        Range::Std => {
+            let (mean, std) = (column.sum() / column.len() as f64, column.std(0.0));
+            (mean - 2.0 * std, mean + 2.0 * std)
+        }
+    };
+    spread(from, to, settings.columns)
+}
+
+fn spread(from: f64, to: f64, count: usize) -> Vec<f64> {
+    (0..count).map(|i| from + (to - from) * i as f64 / (count - 1) as f64).collect()
+}
+
+fn ends(columns: usize, first: &str, last: &str) -> Vec<String> {
+    let mut headers = vec![String::new(); columns];
+    headers[0] = first.to_string();
+    headers[columns - 1] = last.to_string();
+    headers
+}
+
+fn draw_reconstructions(prepared: &mut Prepared, data: &LabelledCodes, rows: &[usize]) -> Result<Vec<u8>> {
+    let shape = prepared.dataset.image_shape();
+    let count = RECONSTRUCTED.min(rows.len());
+    let chosen: Vec<usize> = (0..count).map(|i| (2 * i + 1) * rows.len() / (2 * count)).collect();
+    let mut originals = Vec::new();
+    for &row in &chosen {
+        let mut pixels = vec![0.0; shape.n_pixels()];
+        prepared.dataset.read_image(rows[row], &mut pixels);
+        originals.push(Picture::new(shape, pixels)?);
+    }
+    let codes = data.codes().select(Axis(0), &chosen).mapv(|value| value as f32);
+    let drawn = decode_pictures(&mut prepared.learner, shape, &codes)?;
+    reconstructions("Images and their reconstructions", &originals, &drawn).to_png()
+}
+
+fn decode_pictures(
+    learner: &mut Learner,
+    shape: unbraid_data::ImageShape,
+    codes: &Array2<f32>,
+) -> Result<Vec<Picture>> {
+    Picture::batch(shape, &decode(learner, codes))
+}
+
+/// The absolute correlation of every latent with every factor, as the metric `cbd` computes it.
+fn draw_correlation(data: &LabelledCodes) -> Result<Vec<u8>> {
+    let metric = unbraid_metrics::build("cbd", &Table::new())?;
+    let scores = metric.score(data, &mut Seed(0).stream("unused"));
+    let matrix = scores.matrices.first().expect("cbd always gives its correlation matrix");
+    heatmap("Absolute correlation of latents and factors", matrix).to_png()
+}

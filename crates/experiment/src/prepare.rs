@@ -1,0 +1,122 @@
+//! From a config to the things it names: dataset, sampler, model and learner, checked to fit together.
+
+use std::sync::Arc;
+
+use rand::seq::index;
+use unbraid_data::samplers::{self, Sampler};
+use unbraid_data::{Dataset, Error, Result, Seed, datasets};
+use unbraid_learn::{Learner, Model, frameworks, nets, optimisers};
+
+use crate::config::{Config, in_section};
+
+/// What a config names, ready to be trained.
+pub struct Prepared {
+    /// What is learned from.
+    pub dataset: Arc<dyn Dataset>,
+    /// Which images are seen together.
+    pub sampler: Arc<dyn Sampler>,
+    /// The model before its first step.
+    pub learner: Learner,
+}
+
+/// Opens and builds all that the config names.
+pub fn prepare(config: &Config) -> Result<Prepared> {
+    let seed = Seed(config.seed);
+    let dataset = datasets::open(&config.dataset.name, &config.dataset.settings);
+    let dataset: Arc<dyn Dataset> = Arc::from(dataset.map_err(|error| in_section(error, "dataset"))?);
+    let sampler = samplers::build(&config.sampler.name, &config.sampler.settings, dataset.factors());
+    let sampler: Arc<dyn Sampler> = Arc::from(sampler.map_err(|error| in_section(error, "sampler"))?);
+    let framework = (frameworks::find(&config.framework.name)?.build)(&config.framework.settings);
+    let framework = framework.map_err(|error| in_section(error, "framework"))?;
+    check_arity(config, framework.arity(), sampler.arity())?;
+    check_counts(config, dataset.n_images())?;
+
+    let net = (nets::find(&config.model.name)?.build)(&config.model.settings, dataset.image_shape());
+    let net = net.map_err(|error| in_section(error, "model"))?;
+    let optimiser = (optimisers::find(&config.optimiser.name)?.build)(&config.optimiser.settings);
+    let optimiser = optimiser.map_err(|error| in_section(error, "optimiser"))?;
+    let model = Model::new(net, framework.posterior(), seed);
+    let learner = Learner::new(model, framework, optimiser, seed);
+    Ok(Prepared { dataset, sampler, learner })
+}
+
+/// The numbers of the images that are encoded for the metrics: all, or as many as the config says, in rising order.
+pub fn rows_to_encode(config: &Config, n_images: usize) -> Vec<usize> {
+    match config.rows {
+        Some(rows) if rows < n_images => {
+            let mut chosen = index::sample(&mut Seed(config.seed).stream("rows"), n_images, rows).into_vec();
+            chosen.sort_unstable();
+            chosen
+        }
+        _ => (0..n_images).collect(),
+    }
+}
+
+fn check_arity(config: &Config, wanted: usize, found: usize) -> Result<()> {
+    if wanted == found {
+        return Ok(());
+    }
+    let (framework, sampler) = (&config.framework.name, &config.sampler.name);
+    let suited = frameworks::find(framework)?.sampler;
+    Err(Error::new(format!(
+        "framework \"{framework}\" trains on {}, but sampler \"{sampler}\" draws {}",
+        images(wanted),
+        images(found)
+    ))
+    .help(format!("use sampler \"{suited}\", or leave the sampler out")))
+}
+
+fn images(count: usize) -> String {
+    match count {
+        1 => "1 image".to_string(),
+        2 => "pairs".to_string(),
+        3 => "triplets".to_string(),
+        more => format!("{more} images"),
+    }
+}
+
+fn check_counts(config: &Config, n_images: usize) -> Result<()> {
+    let asked = [("[training] setting \"batch_size\"", Some(config.training.batch_size)), ("\"rows\"", config.rows)];
+    for (name, value) in asked {
+        match value {
+            Some(0) => return Err(Error::new(format!("{name} is 0")).help("wanted 1 or more")),
+            Some(value) if value > n_images => {
+                return Err(Error::new(format!("{name} is {value} but the dataset has {n_images} images"))
+                    .help(format!("wanted {n_images} or fewer")));
+            }
+            _ => {}
+        }
+    }
+    Ok(())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn message(text: &str) -> String {
+        let config = Config::parse(text, &[]).unwrap();
+        prepare(&config).err().expect("the parts do not fit together").to_string()
+    }
+
+    #[test]
+    fn parts_that_do_not_fit_are_refused() {
+        let small =
+            "[dataset]\nname = 'xy_squares'\nsquares = 1\n[model]\nname = 'mlp'\nencoder = [8]\ndecoder = [8]\n";
+        assert_eq!(
+            message(&format!("{small}[framework]\nname = 'ada_gvae'\n[sampler]\nname = 'single'")),
+            "framework \"ada_gvae\" trains on pairs, but sampler \"single\" draws 1 image\n       \
+             use sampler \"pair\", or leave the sampler out"
+        );
+        let large_batch = message(&format!("{small}[framework]\nname = 'vae'\n[training]\nbatch_size = 65"));
+        assert!(large_batch.starts_with("[training] setting \"batch_size\" is 65 but the dataset has 64 images"));
+    }
+
+    #[test]
+    fn rows_are_distinct_and_in_order() {
+        let text = "rows = 20\n[dataset]\nname = 'xy_squares'\n[framework]\nname = 'vae'";
+        let rows = rows_to_encode(&Config::parse(text, &[]).unwrap(), 64);
+        assert_eq!(rows.len(), 20);
+        assert!(rows.windows(2).all(|pair| pair[0] < pair[1]) && rows[19] < 64, "{rows:?}");
+    }
+}

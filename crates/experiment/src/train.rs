@@ -1,0 +1,102 @@
+//! The training stage: the loop, the loss log and the checkpoints.
+
+use unbraid_data::loader::{LoadedBatch, Loader};
+use unbraid_data::{Error, Result, Seed};
+use unbraid_learn::tensors::{recording_device, tensor};
+use unbraid_learn::{Batch, Learner, StepLosses, checkpoint};
+use unbraid_report::{LossLog, RunFolder};
+
+use crate::config::Config;
+use crate::prepare::Prepared;
+use crate::watch::Watch;
+
+/// Threads that fill batches while the network learns.
+const LOADING_THREADS: usize = 1;
+
+/// How a run, or its training, ended.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Ending {
+    /// All was done.
+    Finished,
+    /// The user asked to stop after this step, which was saved.
+    Stopped(u64),
+}
+
+/// Trains from the last checkpoint (or from the start) to the last step, leaving `losses.csv` and `model.safetensors`.
+pub fn train(folder: &RunFolder, config: &Config, prepared: &mut Prepared, watch: &mut dyn Watch) -> Result<Ending> {
+    let training = &config.training;
+    let learner = &mut prepared.learner;
+    let mut saved = load_checkpoint(folder, learner)?;
+    let mut log = open_log(folder, learner)?;
+    let (dataset, sampler) = (prepared.dataset.clone(), prepared.sampler.clone());
+    let mut loader = Loader::start(dataset, sampler, Seed(config.seed), training.batch_size, saved, LOADING_THREADS)?;
+    let pixels = prepared.dataset.image_shape().n_pixels();
+
+    watch.stage("training", training.steps);
+    watch.progress(saved);
+    while learner.steps_taken() < training.steps {
+        let batch = on_device(loader.next_batch()?, training.batch_size, pixels);
+        let rate = training.learning_rate.at(batch.step);
+        let losses = learner.step(&batch, rate).map_err(|error| keep_log(error, &mut log, folder, saved))?;
+        push(&mut log, &losses)?;
+        let images = (batch.members.len() * training.batch_size) as u64;
+        watch.step(losses.step, losses.total, images);
+
+        let stop = watch.should_stop();
+        if stop || losses.step % training.checkpoint_every == 0 || losses.step == training.steps {
+            log.flush()?;
+            let bytes = checkpoint::write(learner).map_err(|error| keep_log(error, &mut log, folder, saved))?;
+            folder.write_model(&bytes)?;
+            saved = losses.step;
+        }
+        if stop {
+            return Ok(Ending::Stopped(saved));
+        }
+    }
+    Ok(Ending::Finished)
+}
+
+/// Puts the run's checkpoint, where it has one, into the learner; gives the steps that it was taken after.
+pub fn load_checkpoint(folder: &RunFolder, learner: &mut Learner) -> Result<u64> {
+    let path = folder.model_path();
+    if !path.exists() {
+        return Ok(0);
+    }
+    checkpoint::read(&folder.read_model()?, learner).map_err(|error| error.at(path.display()))?;
+    Ok(learner.steps_taken())
+}
+
+fn open_log(folder: &RunFolder, learner: &Learner) -> Result<LossLog> {
+    let columns = [&["loss"], learner.framework.parts()].concat();
+    match learner.steps_taken() {
+        0 => LossLog::create(&folder.losses_path(), &columns),
+        done => LossLog::resume(&folder.losses_path(), &columns, done as usize),
+    }
+}
+
+fn push(log: &mut LossLog, losses: &StepLosses) -> Result<()> {
+    let mut values = vec![f64::from(losses.total)];
+    values.extend(losses.parts.iter().map(|part| f64::from(part.value)));
+    log.push(losses.step as usize, &values)
+}
+
+fn on_device(batch: LoadedBatch, batch_size: usize, pixels: usize) -> Batch {
+    let device = recording_device();
+    let members = batch.members.into_iter().map(|values| tensor(values, [batch_size, pixels], &device));
+    Batch { step: batch.step, members: members.collect() }
+}
+
+/// The run ends in an error: keeps what was logged, and says which checkpoint is left.
+fn keep_log(error: Error, log: &mut LossLog, folder: &RunFolder, saved: u64) -> Error {
+    let error = match log.flush() {
+        Ok(()) => error,
+        Err(unwritten) => return unwritten,
+    };
+    match saved {
+        0 => error.help("no checkpoint was written before; try a smaller learning rate"),
+        step => error.help(format!(
+            "the checkpoint after step {step} is kept in {}; try a smaller learning rate",
+            folder.model_path().display()
+        )),
+    }
+}

@@ -1,0 +1,84 @@
+//! beta-VAE (F2, T1 eq 2.7): reconstruction plus beta times the KL divergence from the prior.
+
+use burn::tensor::Tensor;
+use serde::{Deserialize, Serialize};
+use unbraid_data::{Rng, settings};
+
+use super::{Batch, Entry, Framework};
+use crate::losses::{Losses, Reduction};
+use crate::model::Model;
+use crate::reconstruction::Reconstruction;
+use crate::schedule::Schedule;
+
+/// Settings and objective. The default beta is the one that Higgins et al. use for sums.
+#[derive(Debug, Serialize, Deserialize)]
+#[serde(default)]
+pub struct BetaVae {
+    /// The weight of the KL divergence.
+    pub beta: Schedule,
+    /// The reconstruction loss.
+    pub reconstruction: Reconstruction,
+    /// Sums or means over pixels and latents.
+    pub reduction: Reduction,
+}
+
+impl Default for BetaVae {
+    fn default() -> Self {
+        Self {
+            beta: Schedule::Constant(4.0),
+            reconstruction: Reconstruction::default(),
+            reduction: Reduction::default(),
+        }
+    }
+}
+
+impl Framework for BetaVae {
+    fn reconstruction(&self) -> Reconstruction {
+        self.reconstruction
+    }
+
+    fn parts(&self) -> &'static [&'static str] {
+        PARTS
+    }
+
+    fn loss(&self, model: &Model, batch: &Batch, noise: &mut Rng) -> Losses {
+        let beta = self.beta.at(batch.step);
+        evidence_bound(model, batch.members[0].clone(), self.reconstruction, self.reduction, beta, noise)
+    }
+}
+
+/// What `evidence_bound` logs.
+pub const PARTS: &[&str] = &["reconstruction", "kl"];
+
+/// Reconstruction + beta * KL of images `[batch, pixels]`.
+pub fn evidence_bound(
+    model: &Model,
+    images: Tensor<2>,
+    reconstruction: Reconstruction,
+    reduction: Reduction,
+    beta: f64,
+    noise: &mut Rng,
+) -> Losses {
+    let posterior = model.encode_gaussian(images.clone());
+    let outputs = model.decode(posterior.sample(noise)); // [batch, pixels]
+    let per_pixel = (reconstruction.0.per_pixel)(outputs, images);
+    Losses::new().with("reconstruction", reduction.reduce(per_pixel), 1.0).with(
+        "kl",
+        reduction.reduce(posterior.kl()),
+        beta,
+    )
+}
+
+/// The row of the list.
+pub const ENTRY: Entry = Entry {
+    name: "beta_vae",
+    about: "reconstruction + beta * KL",
+    paper: "Higgins et al. 2017, beta-VAE",
+    sampler: "single",
+    build: |table| {
+        let framework: BetaVae = settings::read(table)?;
+        framework.beta.check("beta", 0.0, f64::MAX)?;
+        Ok(Box::new(framework))
+    },
+    complete: settings::complete::<BetaVae>,
+};

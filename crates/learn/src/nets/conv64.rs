@@ -1,0 +1,113 @@
+//! The convolutional network of T1 table A.1 (N1), after Higgins et al. 2017: four 4x4 convolutions of stride 2 and one
+//! hidden layer of 256, mirrored in the decoder; ReLU between layers, none at the end. Images are 64x64.
+//!
+//! The padding is 1 on each side, so that each layer halves the image exactly; the table does not say (disent pads
+//! its encoder by 2).
+
+use burn::tensor::Tensor;
+use serde::{Deserialize, Serialize};
+use unbraid_data::{Error, ImageShape, Result, settings};
+
+use super::layers::{Nonlinearity, conv, hidden, linear, transposed_conv};
+use super::{Entry, Net, check_latents};
+use crate::conv_op::Activation;
+use crate::parameters::{Initialiser, Parameters};
+
+const SIDE: usize = 64;
+const KERNEL: usize = 4;
+/// Channels after each convolution of the encoder; the decoder mirrors them.
+const CHANNELS: [usize; 4] = [32, 32, 64, 64];
+/// Side of the image after four halvings.
+const SMALL_SIDE: usize = 4;
+const HIDDEN: usize = 256;
+
+/// Settings of the network.
+#[derive(Debug, Serialize, Deserialize)]
+#[serde(default)]
+pub struct Settings {
+    /// How many latents a code has.
+    pub latents: usize,
+}
+
+impl Default for Settings {
+    fn default() -> Self {
+        Self { latents: 10 }
+    }
+}
+
+/// The network for images of 1 or 3 channels.
+pub struct Conv64 {
+    latents: usize,
+    channels: usize,
+}
+
+impl Conv64 {
+    /// Checks that the images suit it.
+    pub fn new(settings: &Settings, shape: ImageShape) -> Result<Self> {
+        check_latents(settings.latents)?;
+        if (shape.height, shape.width) != (SIDE, SIDE) {
+            return Err(Error::new(format!(
+                "model \"conv64\" wants images of 64x64 pixels but the dataset's are {}x{}",
+                shape.height, shape.width
+            ))
+            .help("use model \"mlp\" or \"linear\", which take any size"));
+        }
+        Ok(Self { latents: settings.latents, channels: shape.channels })
+    }
+}
+
+impl Net for Conv64 {
+    fn latents(&self) -> usize {
+        self.latents
+    }
+
+    fn initialise(&self, outputs: usize, initialiser: &mut Initialiser) {
+        let flat = SMALL_SIDE * SMALL_SIDE * CHANNELS[3];
+        let mut channels = self.channels;
+        for (layer, next) in CHANNELS.into_iter().enumerate() {
+            initialiser.conv(&format!("encoder.conv{layer}"), KERNEL, channels, next);
+            channels = next;
+        }
+        initialiser.linear("encoder.hidden", flat, HIDDEN);
+        initialiser.linear("encoder.outputs", HIDDEN, outputs);
+        initialiser.linear("decoder.hidden", self.latents, HIDDEN);
+        initialiser.linear("decoder.flat", HIDDEN, flat);
+        let mirrored = [CHANNELS[2], CHANNELS[1], CHANNELS[0], self.channels];
+        for (layer, next) in mirrored.into_iter().enumerate() {
+            initialiser.transposed_conv(&format!("decoder.conv{layer}"), KERNEL, channels, next);
+            channels = next;
+        }
+    }
+
+    fn encode(&self, parameters: &Parameters, images: Tensor<2>) -> Tensor<2> {
+        let batch = images.dims()[0];
+        let mut maps = images.reshape([batch, SIDE, SIDE, self.channels]);
+        for layer in 0..CHANNELS.len() {
+            maps = conv(parameters, &format!("encoder.conv{layer}"), maps, Activation::Relu);
+        }
+        let flat = maps.reshape([batch, SMALL_SIDE * SMALL_SIDE * CHANNELS[3]]);
+        let hidden = hidden(parameters, "encoder.hidden", flat, Nonlinearity::Relu); // [batch, 256]
+        linear(parameters, "encoder.outputs", hidden)
+    }
+
+    fn decode(&self, parameters: &Parameters, latents: Tensor<2>) -> Tensor<2> {
+        let batch = latents.dims()[0];
+        let inner = hidden(parameters, "decoder.hidden", latents, Nonlinearity::Relu); // [batch, 256]
+        let flat = hidden(parameters, "decoder.flat", inner, Nonlinearity::Relu); // [batch, 1024]
+        let mut maps = flat.reshape([batch, SMALL_SIDE, SMALL_SIDE, CHANNELS[3]]);
+        for layer in 0..CHANNELS.len() {
+            let activation = if layer + 1 < CHANNELS.len() { Activation::Relu } else { Activation::None };
+            maps = transposed_conv(parameters, &format!("decoder.conv{layer}"), maps, activation);
+        }
+        maps.reshape([batch, SIDE * SIDE * self.channels])
+    }
+}
+
+/// The row of the list.
+pub const ENTRY: Entry = Entry {
+    name: "conv64",
+    about: "convolutional, four layers of stride 2 each way, for 64x64 images",
+    paper: "Higgins et al. 2017, beta-VAE; Michlo 2022, table A.1",
+    build: |table, shape| Ok(Box::new(Conv64::new(&settings::read(table)?, shape)?)),
+    complete: settings::complete::<Settings>,
+};

@@ -1,0 +1,92 @@
+//! Fully connected layers, 1200-1200 each way by default (N3, T3 table 3.1), for images of any size.
+
+use burn::tensor::Tensor;
+use serde::{Deserialize, Serialize};
+use unbraid_data::{Error, ImageShape, Result, settings};
+
+use super::layers::{Nonlinearity, hidden, linear};
+use super::{Entry, Net, check_latents};
+use crate::parameters::{Initialiser, Parameters};
+
+/// Settings of the network.
+#[derive(Debug, Serialize, Deserialize)]
+#[serde(default)]
+pub struct Settings {
+    /// How many latents a code has.
+    pub latents: usize,
+    /// Widths of the encoder's hidden layers.
+    pub encoder: Vec<usize>,
+    /// Widths of the decoder's hidden layers.
+    pub decoder: Vec<usize>,
+    /// What follows each hidden layer.
+    pub nonlinearity: Nonlinearity,
+}
+
+impl Default for Settings {
+    fn default() -> Self {
+        Self { latents: 10, encoder: vec![1200, 1200], decoder: vec![1200, 1200], nonlinearity: Nonlinearity::Relu }
+    }
+}
+
+/// The network for images of a size.
+pub struct Mlp {
+    settings: Settings,
+    pixels: usize,
+}
+
+impl Mlp {
+    /// Checks the widths.
+    pub fn new(settings: Settings, shape: ImageShape) -> Result<Self> {
+        check_latents(settings.latents)?;
+        let widths = settings.encoder.iter().chain(&settings.decoder);
+        if let Some(width) = widths.into_iter().find(|width| !(1..=100_000).contains(*width)) {
+            return Err(Error::new(format!("a hidden layer of {width} is asked for")).help("wanted 1 to 100000"));
+        }
+        Ok(Self { settings, pixels: shape.n_pixels() })
+    }
+}
+
+impl Net for Mlp {
+    fn latents(&self) -> usize {
+        self.settings.latents
+    }
+
+    fn initialise(&self, outputs: usize, initialiser: &mut Initialiser) {
+        let mut add_half = |half: &str, inputs: usize, widths: &[usize], outputs: usize| {
+            let mut width = inputs;
+            for (layer, &next) in widths.iter().enumerate() {
+                initialiser.linear(&format!("{half}.hidden{layer}"), width, next);
+                width = next;
+            }
+            initialiser.linear(&format!("{half}.outputs"), width, outputs);
+        };
+        add_half("encoder", self.pixels, &self.settings.encoder, outputs);
+        add_half("decoder", self.settings.latents, &self.settings.decoder, self.pixels);
+    }
+
+    fn encode(&self, parameters: &Parameters, images: Tensor<2>) -> Tensor<2> {
+        self.half(parameters, "encoder", self.settings.encoder.len(), images)
+    }
+
+    fn decode(&self, parameters: &Parameters, latents: Tensor<2>) -> Tensor<2> {
+        self.half(parameters, "decoder", self.settings.decoder.len(), latents)
+    }
+}
+
+impl Mlp {
+    fn half(&self, parameters: &Parameters, half: &str, n_hidden: usize, inputs: Tensor<2>) -> Tensor<2> {
+        let last = (0..n_hidden).fold(inputs, |layer_inputs, layer| {
+            hidden(parameters, &format!("{half}.hidden{layer}"), layer_inputs, self.settings.nonlinearity)
+        });
+        linear(parameters, &format!("{half}.outputs"), last)
+    }
+}
+
+/// The row of the list.
+pub const ENTRY: Entry = Entry {
+    name: "mlp",
+    about: "fully connected hidden layers, 1200-1200 each way unless said otherwise",
+    paper: "Mogultay Ozcan 2024, table 3.1",
+    build: |table, shape| Ok(Box::new(Mlp::new(settings::read(table)?, shape)?)),
+    complete: settings::complete::<Settings>,
+};

@@ -1,0 +1,58 @@
+//! Networks: an encoder and a decoder that belong together.
+
+use burn::tensor::Tensor;
+use toml::Table;
+use unbraid_data::error::unknown_name;
+use unbraid_data::{Error, ImageShape, Result};
+
+use crate::parameters::{Initialiser, Parameters};
+
+pub mod conv64;
+mod layers;
+pub mod linear;
+pub mod mlp;
+
+/// Every network.
+pub const NETS: &[Entry] = &[conv64::ENTRY, mlp::ENTRY, linear::ENTRY];
+
+/// An encoder and a decoder. A network holds no tensors: it finds them in `Parameters`, where `initialise` put them.
+pub trait Net: Send + Sync {
+    /// How many latents a code has.
+    fn latents(&self) -> usize;
+
+    /// Adds all its parameters; the encoder has `outputs` outputs.
+    fn initialise(&self, outputs: usize, initialiser: &mut Initialiser);
+
+    /// Images `[batch, pixels]` (each `[height, width, channels]`) to encoder outputs `[batch, outputs]`.
+    fn encode(&self, parameters: &Parameters, images: Tensor<2>) -> Tensor<2>;
+
+    /// Latents `[batch, latents]` to decoder outputs `[batch, pixels]`.
+    fn decode(&self, parameters: &Parameters, latents: Tensor<2>) -> Tensor<2>;
+}
+
+/// One row of the list of networks.
+pub struct Entry {
+    /// The name in configs.
+    pub name: &'static str,
+    /// What it is, in one line.
+    pub about: &'static str,
+    /// Where it comes from.
+    pub paper: &'static str,
+    /// Makes it for images of a shape.
+    pub build: fn(&Table, ImageShape) -> Result<Box<dyn Net>>,
+    /// Fills in the settings that were left out.
+    pub complete: fn(&Table) -> Result<Table>,
+}
+
+/// The row of the network called `name`.
+pub fn find(name: &str) -> Result<&'static Entry> {
+    let entry = NETS.iter().find(|entry| entry.name == name);
+    entry.ok_or_else(|| unknown_name("model", name, NETS.iter().map(|entry| entry.name)))
+}
+
+fn check_latents(latents: usize) -> Result<()> {
+    if (1..=4096).contains(&latents) {
+        return Ok(());
+    }
+    Err(Error::new(format!("setting \"latents\" is {latents}")).help("wanted 1 to 4096"))
+}

@@ -1,0 +1,72 @@
+//! AdaGrad (Duchi et al. 2011), which T4 trains its larger networks with.
+
+use rayon::prelude::*;
+use serde::{Deserialize, Serialize};
+use unbraid_data::{Error, Result, settings};
+
+use super::{Entry, Optimiser, PIECE};
+
+/// Settings; the default is PyTorch's.
+#[derive(Debug, Serialize, Deserialize)]
+#[serde(default)]
+pub struct AdaGrad {
+    /// Keeps the division away from zero.
+    pub epsilon: f64,
+}
+
+impl Default for AdaGrad {
+    fn default() -> Self {
+        Self { epsilon: 1e-10 }
+    }
+}
+
+impl AdaGrad {
+    fn check(self) -> Result<Self> {
+        if self.epsilon > 0.0 && self.epsilon.is_finite() {
+            return Ok(self);
+        }
+        Err(Error::new(format!("setting \"epsilon\" is {}", self.epsilon)).help("wanted more than 0"))
+    }
+}
+
+impl Optimiser for AdaGrad {
+    fn moments(&self) -> &'static [&'static str] {
+        &["square_sum"]
+    }
+
+    fn change(&self, _step: u64, rate: f32, values: &mut [f32], gradient: &[f32], moments: &mut [Vec<f32>]) {
+        let epsilon = self.epsilon as f32;
+        let [square_sum] = moments else { unreachable!("AdaGrad keeps one moment") };
+        let pieces = values.par_chunks_mut(PIECE).zip(gradient.par_chunks(PIECE)).zip(square_sum.par_chunks_mut(PIECE));
+        pieces.for_each(|((values, gradient), square_sum)| {
+            for ((value, &g), sum) in values.iter_mut().zip(gradient).zip(square_sum) {
+                *sum += g * g;
+                *value -= rate * g / (sum.sqrt() + epsilon);
+            }
+        });
+    }
+}
+
+/// The row of the list.
+pub const ENTRY: Entry = Entry {
+    name: "adagrad",
+    about: "steps scaled by the root of the sum of squared gradients",
+    paper: "Duchi et al. 2011, Adaptive subgradient methods",
+    build: |table| Ok(Box::new(settings::read::<AdaGrad>(table)?.check()?)),
+    complete: settings::complete::<AdaGrad>,
+};
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn two_steps_by_hand() {
+        let mut values = vec![1.0];
+        let mut moments = vec![vec![0.0]];
+        AdaGrad::default().change(1, 0.1, &mut values, &[3.0], &mut moments); // 0.1 * 3 / 3
+        assert!((values[0] - 0.9).abs() < 1e-6, "{values:?}");
+        AdaGrad::default().change(2, 0.1, &mut values, &[4.0], &mut moments); // 0.1 * 4 / sqrt(9 + 16)
+        assert!((values[0] - 0.82).abs() < 1e-6, "{values:?}");
+    }
+}

@@ -1,0 +1,91 @@
+//! Adam (Kingma and Ba 2015, algorithm 1).
+
+use rayon::prelude::*;
+use serde::{Deserialize, Serialize};
+use unbraid_data::{Error, Result, settings};
+
+use super::{Entry, Optimiser, PIECE};
+
+/// Settings; the defaults are the paper's.
+#[derive(Debug, Serialize, Deserialize)]
+#[serde(default)]
+pub struct Adam {
+    /// Decay of the mean of gradients.
+    pub beta1: f64,
+    /// Decay of the mean of squared gradients.
+    pub beta2: f64,
+    /// Keeps the division away from zero.
+    pub epsilon: f64,
+}
+
+impl Default for Adam {
+    fn default() -> Self {
+        Self { beta1: 0.9, beta2: 0.999, epsilon: 1e-8 }
+    }
+}
+
+impl Adam {
+    fn check(self) -> Result<Self> {
+        let decays = [("beta1", self.beta1), ("beta2", self.beta2)];
+        if let Some((name, value)) = decays.into_iter().find(|(_, value)| !(0.0..1.0).contains(value)) {
+            return Err(Error::new(format!("setting \"{name}\" is {value}")).help("wanted 0 or more and less than 1"));
+        }
+        if !(self.epsilon > 0.0 && self.epsilon.is_finite()) {
+            return Err(Error::new(format!("setting \"epsilon\" is {}", self.epsilon)).help("wanted more than 0"));
+        }
+        Ok(self)
+    }
+}
+
+impl Optimiser for Adam {
+    fn moments(&self) -> &'static [&'static str] {
+        &["mean", "square"]
+    }
+
+    fn change(&self, step: u64, rate: f32, values: &mut [f32], gradient: &[f32], moments: &mut [Vec<f32>]) {
+        let power = i32::try_from(step).unwrap_or(i32::MAX);
+        let mean_scale = (1.0 / (1.0 - self.beta1.powi(power))) as f32;
+        let square_scale = (1.0 / (1.0 - self.beta2.powi(power))) as f32;
+        let (beta1, beta2, epsilon) = (self.beta1 as f32, self.beta2 as f32, self.epsilon as f32);
+        let [mean, square] = moments else { unreachable!("Adam keeps two moments") };
+        let pieces = values
+            .par_chunks_mut(PIECE)
+            .zip(gradient.par_chunks(PIECE))
+            .zip(mean.par_chunks_mut(PIECE).zip(square.par_chunks_mut(PIECE)));
+        pieces.for_each(|((values, gradient), (mean, square))| {
+            for (((value, &g), m), v) in values.iter_mut().zip(gradient).zip(mean).zip(square) {
+                *m = beta1 * *m + (1.0 - beta1) * g;
+                *v = beta2 * *v + (1.0 - beta2) * g * g;
+                *value -= rate * (*m * mean_scale) / ((*v * square_scale).sqrt() + epsilon);
+            }
+        });
+    }
+}
+
+/// The row of the list.
+pub const ENTRY: Entry = Entry {
+    name: "adam",
+    about: "steps scaled by running means of gradients and of their squares",
+    paper: "Kingma and Ba 2015, Adam",
+    build: |table| Ok(Box::new(settings::read::<Adam>(table)?.check()?)),
+    complete: settings::complete::<Adam>,
+};
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn two_steps_by_hand() {
+        let mut values = vec![1.0];
+        let mut moments = vec![vec![0.0], vec![0.0]];
+        // Step 1: mean 0.1 * 2 = 0.2, corrected 2; square 0.001 * 4, corrected 4: change 0.1 * 2 / 2 = 0.1.
+        Adam::default().change(1, 0.1, &mut values, &[2.0], &mut moments);
+        assert!((values[0] - 0.9).abs() < 1e-6, "{values:?}");
+        // Step 2, gradient -1: mean 0.9 * 0.2 - 0.1 = 0.08, corrected by 1 - 0.81 to 0.4210526; square
+        // 0.999 * 0.004 + 0.001 = 0.004996, corrected by 1 - 0.998001 to 2.4992496, its root 1.5809015:
+        // change 0.1 * 0.2663370 = 0.0266337.
+        Adam::default().change(2, 0.1, &mut values, &[-1.0], &mut moments);
+        assert!((values[0] - 0.873_366_3).abs() < 1e-6, "{values:?}");
+    }
+}

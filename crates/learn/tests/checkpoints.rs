@@ -1,0 +1,42 @@
+//! Checkpoints that cannot be read say why.
+
+use toml::Table;
+use unbraid_data::{ImageShape, Seed};
+use unbraid_learn::{Learner, Model, checkpoint, frameworks, nets, optimisers};
+
+fn learner(model: &str, settings: &str) -> Learner {
+    let shape = ImageShape { height: 1, width: 1, channels: 3 };
+    let framework = (frameworks::find("vae").unwrap().build)(&Table::new()).unwrap();
+    let net = (nets::find(model).unwrap().build)(&settings.parse().unwrap(), shape).unwrap();
+    let optimiser = (optimisers::find("adam").unwrap().build)(&Table::new()).unwrap();
+    Learner::new(Model::new(net, framework.posterior(), Seed(1)), framework, optimiser, Seed(1))
+}
+
+fn message(bytes: &[u8], into: &mut Learner) -> String {
+    checkpoint::read(bytes, into).unwrap_err().to_string()
+}
+
+#[test]
+fn a_checkpoint_of_another_architecture_is_refused() {
+    let two = checkpoint::write(&learner("linear", "latents = 2")).unwrap();
+    let wider = message(&two, &mut learner("linear", "latents = 3"));
+    assert!(
+        wider.starts_with("the checkpoint belongs to another architecture: parameter \"encoder.outputs."),
+        "{wider}"
+    );
+    let deeper = message(&two, &mut learner("mlp", "latents = 2\nencoder = [4]\ndecoder = [4]"));
+    assert!(deeper.contains("the checkpoint has no \"encoder.hidden0.weight\""), "{deeper}");
+    let mlp = checkpoint::write(&learner("mlp", "latents = 2\nencoder = [4]\ndecoder = []")).unwrap();
+    let shallower = message(&mlp, &mut learner("linear", "latents = 2"));
+    assert!(shallower.contains("has a parameter \"encoder.hidden0.bias\" and the model has none"), "{shallower}");
+}
+
+#[test]
+fn a_damaged_checkpoint_is_refused() {
+    let mut target = learner("linear", "latents = 2");
+    let bytes = checkpoint::write(&target).unwrap();
+    for length in [0, 4, 60, bytes.len() / 2, bytes.len() - 1] {
+        let text = message(&bytes[..length], &mut target);
+        assert!(text.starts_with("this is no whole safetensors file"), "{length}: {text}");
+    }
+}

@@ -1,6 +1,7 @@
 //! The `unbraid` command: arguments in, text out.
 
 mod commands;
+mod memory;
 mod watching;
 
 use std::process::ExitCode;
@@ -51,6 +52,7 @@ enum Outcome {
 }
 
 fn main() -> ExitCode {
+    memory::keep_pages();
     match run(Arguments::parse()) {
         Ok(Outcome::Done) => ExitCode::SUCCESS,
         Ok(Outcome::Stopped) => ExitCode::from(130),

@@ -1,5 +1,7 @@
 //! Bad input: one clear error, exit code 2, never a panic.
 
+#![allow(clippy::unwrap_used, reason = "a test that cannot set itself up should panic")]
+
 mod support;
 
 use support::{Place, SMALL};

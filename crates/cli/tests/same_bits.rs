@@ -1,5 +1,7 @@
 //! Same config and seed, same bytes: with 1 thread or 2, left alone or killed and resumed.
 
+#![allow(clippy::unwrap_used, reason = "a test that cannot set itself up should panic")]
+
 mod support;
 
 use std::process::Stdio;

@@ -1,5 +1,7 @@
 //! From a config to a report, and every command on what the run left.
 
+#![allow(clippy::unwrap_used, reason = "a test that cannot set itself up should panic")]
+
 mod support;
 
 use serde_json::Value;

@@ -3,8 +3,8 @@
 use ndarray::{Array2, Axis};
 use serde::Serialize;
 use toml::Table;
+use unbraid_data::factor_space::index_of;
 use unbraid_data::{Dataset, Error, LabelledCodes, Result, Seed};
-use unbraid_learn::Learner;
 use unbraid_learn::encode::decode;
 use unbraid_report::figures::curves::{Scale, loss_curves};
 use unbraid_report::figures::heatmap::heatmap;
@@ -16,7 +16,7 @@ use crate::config::Config;
 use crate::prepare::{Prepared, rows_to_encode};
 
 /// How many images the reconstruction figure shows.
-const RECONSTRUCTED: usize = 10;
+const RECONSTRUCTED: usize = 16;
 
 /// File names of the figures in `figures/`.
 pub mod names {
@@ -51,7 +51,7 @@ pub struct TraversalSettings {
     pub range: Range,
     /// How many values.
     pub columns: usize,
-    /// The image whose code the other latents keep; the middle one of those encoded where absent.
+    /// The image whose code the other latents keep; one with all factors at the middle of their values where absent.
     pub image: Option<usize>,
 }
 
@@ -63,7 +63,7 @@ impl Default for TraversalSettings {
 
 /// Draws every figure of a run into its folder.
 pub fn draw_all(folder: &RunFolder, config: &Config, prepared: &mut Prepared, data: &LabelledCodes) -> Result<()> {
-    let curves = loss_curves("", &folder.read_losses()?, "loss", Scale::Fitting);
+    let curves = loss_curves("", &folder.read_losses()?, "", Scale::Fitting);
     folder.write_figure(names::LOSSES, &curves.to_png()?)?;
     folder.write_figure(names::CORRELATION, &draw_correlation(data)?)?;
     if shows_pictures(prepared.dataset.as_ref()) {
@@ -101,7 +101,7 @@ fn traverse(
 ) -> Result<Traversals> {
     check_traversal(prepared.dataset.as_ref(), settings)?;
     let rows = rows_to_encode(config, prepared.dataset.n_images());
-    let base = base_code(&rows, data, settings.image)?;
+    let base = base_code(&rows, prepared.dataset.as_ref(), data, settings.image)?;
     let (shape, n_latents) = (prepared.dataset.image_shape(), data.n_latents());
     let mut drawn = Vec::new();
     for (latent, note) in latents_by_weight(data) {
@@ -132,13 +132,20 @@ fn check_traversal(dataset: &dyn Dataset, settings: &TraversalSettings) -> Resul
 }
 
 /// The code that the traversals start from.
-fn base_code(rows: &[usize], data: &LabelledCodes, image: Option<usize>) -> Result<Vec<f64>> {
+fn base_code(rows: &[usize], dataset: &dyn Dataset, data: &LabelledCodes, image: Option<usize>) -> Result<Vec<f64>> {
     let row = match image {
-        None => rows.len() / 2,
         Some(image) => rows.binary_search(&image).map_err(|_| {
             Error::new(format!("image {image} is not among the {} that were encoded", rows.len()))
                 .help("choose one that was, or train with `rows` left out of the config")
         })?,
+        None => {
+            let middle = dataset.factors().grid_sizes().map_or(dataset.n_images() / 2, |sizes| {
+                let values: Vec<usize> = sizes.iter().map(|size| size / 2).collect();
+                index_of(&values, &sizes)
+            });
+            // Where it was not encoded, its neighbour will do.
+            rows.binary_search(&middle).unwrap_or_else(|next| next.min(rows.len() - 1))
+        }
     };
     Ok(data.codes().row(row).to_vec())
 }
@@ -200,16 +207,8 @@ fn draw_reconstructions(prepared: &mut Prepared, data: &LabelledCodes, rows: &[u
         originals.push(Picture::new(shape, pixels)?);
     }
     let codes = data.codes().select(Axis(0), &chosen).mapv(|value| value as f32);
-    let drawn = decode_pictures(&mut prepared.learner, shape, &codes)?;
+    let drawn = Picture::batch(shape, &decode(&mut prepared.learner, &codes))?;
     reconstructions("Images and their reconstructions", &originals, &drawn).to_png()
-}
-
-fn decode_pictures(
-    learner: &mut Learner,
-    shape: unbraid_data::ImageShape,
-    codes: &Array2<f32>,
-) -> Result<Vec<Picture>> {
-    Picture::batch(shape, &decode(learner, codes))
 }
 
 /// The absolute correlation of every latent with every factor, as the metric `cbd` computes it.

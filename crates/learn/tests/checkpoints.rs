@@ -1,5 +1,7 @@
 //! Checkpoints that cannot be read say why.
 
+#![allow(clippy::unwrap_used, reason = "a test that cannot set itself up should panic")]
+
 use toml::Table;
 use unbraid_data::{ImageShape, Seed};
 use unbraid_learn::{Learner, Model, checkpoint, frameworks, nets, optimisers};

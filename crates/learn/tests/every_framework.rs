@@ -1,6 +1,8 @@
 //! Walks every framework: gradients against finite differences, a loss that falls, and a checkpoint that resumes to the
 //! bit.
 
+#![allow(clippy::unwrap_used, reason = "a test that cannot set itself up should panic")]
+
 use toml::Table;
 use unbraid_data::{ImageShape, Seed};
 use unbraid_learn::frameworks::{self, FRAMEWORKS};

@@ -3,6 +3,8 @@
 //! The network is linear with 2 pixels and 1 latent: encoder outputs are `[mean, log-variance]`. Weights are set so that
 //! the mean is pixel 0 and the log-variance is -200 (no noise to speak of) or 0; the decoder gives `[z, 2 z]`.
 
+#![allow(clippy::unwrap_used, reason = "a test that cannot set itself up should panic")]
+
 use toml::Table;
 use unbraid_data::{ImageShape, Seed};
 use unbraid_learn::tensors::{recording_device, scalar, tensor};

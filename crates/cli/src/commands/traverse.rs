@@ -23,7 +23,7 @@ pub struct Arguments {
     #[arg(long, value_name = "N", default_value_t = 11)]
     columns: usize,
 
-    /// The number of the image whose code the other latents keep; the middle one where left out
+    /// The number of the image whose code the other latents keep; one in the middle of all factors where left out
     #[arg(long, value_name = "INDEX")]
     image: Option<usize>,
 }

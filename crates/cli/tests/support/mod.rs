@@ -1,5 +1,8 @@
 //! Runs the command in a folder of its own.
 
+#![allow(dead_code, reason = "each test file uses its share of this module")]
+#![allow(clippy::unwrap_used, reason = "a test that cannot set itself up should panic")]
+
 use std::path::{Path, PathBuf};
 use std::process::{Command, Output};
 
@@ -78,7 +81,6 @@ impl Place {
 }
 
 /// The files of a run that must be the same to the byte, whatever happened on the way.
-#[allow(dead_code, reason = "each test file uses its share of this module")]
 pub fn exact_files(run: &Path) -> Vec<(String, Vec<u8>)> {
     ["model.safetensors", "codes.npy", "factors.npy", "scores.json", "losses.csv", "config.toml"]
         .iter()

@@ -75,7 +75,7 @@ impl Framework for AdaGvae {
         let pairs = batch.members[0].dims()[0];
         // Both members go through the network as one batch; the first half is member 0.
         let images = Tensor::cat(batch.members.clone(), 0); // [2 * batch, pixels]
-        let [first, second] = halves(model.encode_gaussian(images.clone()), pairs);
+        let [first, second] = halves(&model.encode_gaussian(images.clone()), pairs);
         let shared = shared_latents(self.distance.between(&first, &second), self.eta.at(batch.step));
         let share = scalar(shared.clone().float().mean());
         let posterior = average_shared(&first, &second, &shared);
@@ -137,7 +137,7 @@ fn average_shared(first: &Gaussian, second: &Gaussian, shared: &Tensor<2, Bool>)
     }
 }
 
-fn halves(both: Gaussian, n: usize) -> [Gaussian; 2] {
+fn halves(both: &Gaussian, n: usize) -> [Gaussian; 2] {
     let half = |start: usize| Gaussian {
         mean: both.mean.clone().narrow(0, start, n),
         log_variance: both.log_variance.clone().narrow(0, start, n),

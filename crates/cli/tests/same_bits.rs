@@ -112,7 +112,8 @@ fn an_interrupt_saves_and_says_how_to_go_on() {
     while !place.path("stopped").join("model.safetensors").exists() {
         sleep(Duration::from_millis(1));
     }
-    let interrupt = std::process::Command::new("kill").args(["-INT", &child.id().to_string()]).status().unwrap();
+    let interrupt =
+        std::process::Command::new("sh").args(["-c", &format!("kill -INT {}", child.id())]).status().unwrap();
     assert!(interrupt.success());
     let output = child.wait_with_output().unwrap();
     let text = String::from_utf8(output.stdout).unwrap();

@@ -4,10 +4,10 @@ use std::path::{Path, PathBuf};
 
 use unbraid_data::{Error, Result};
 use unbraid_metrics::Scores;
-use unbraid_report::RunFolder;
 use unbraid_report::figures::bars::{ScoreBars, bars};
+use unbraid_report::figures::curves::{Scale, compare_losses};
 use unbraid_report::page::{Comparison, PageFigure, comparison_page};
-use unbraid_report::whole_file::write_whole;
+use unbraid_report::{LossTable, RunFolder, write_whole};
 
 use crate::config::Config;
 use crate::page::describe;
@@ -30,8 +30,8 @@ shown pairs of images between which exactly one factor differs, and was not told
 
 Look at the traversals first. Where a row changes one thing only (the square grows, or moves along one axis), that latent \
 is disentangled. The correlation heatmaps show the same in numbers: one bright cell for each factor. Without pairs, \
-nothing in the data tells a latent to follow an axis, and the beta_vae's latents mix x, y and scale: it has learned \
-the images just as well, but not their factors.";
+nothing in the data tells a latent to follow an axis, and the beta_vae's latents mix x, y and scale: it redraws the \
+images about as well (see the reconstructions), but has not found their factors.";
 
 /// How the demo ended.
 pub struct Demo {
@@ -46,7 +46,7 @@ pub struct Demo {
 /// Carries out both runs below `path`, going on with what an earlier demo began there, and writes the comparison.
 pub fn demo(path: &Path, watch: &mut dyn Watch) -> Result<Demo> {
     let page = path.join("report.html");
-    let mut pages = Vec::new();
+    let (mut pages, mut losses) = (Vec::new(), Vec::new());
     for (name, text) in RUNS {
         let config = Config::parse(text, &[])?;
         let run_path = path.join(name);
@@ -54,13 +54,15 @@ pub fn demo(path: &Path, watch: &mut dyn Watch) -> Result<Demo> {
         if let Ending::Stopped(step) = start_or_go_on(&config, &run_path, watch)? {
             return Ok(Demo { ending: Ending::Stopped(step), scores: Vec::new(), page });
         }
-        pages.push(describe(&RunFolder::open(&run_path)?, &config)?);
+        let folder = RunFolder::open(&run_path)?;
+        losses.push((name.to_string(), folder.read_losses()?));
+        pages.push(describe(&folder, &config)?);
     }
     let scores: Vec<(String, Scores)> = pages.iter().map(|page| (page.title.clone(), page.scores.clone())).collect();
     let comparison = Comparison {
         title: "Weak supervision disentangles, an unsupervised VAE does not".to_string(),
         text: TEXT.to_string(),
-        figures: vec![draw_bars(&scores)?],
+        figures: vec![draw_bars(&scores)?, draw_losses(&losses)?],
         runs: pages,
     };
     write_whole(&page, comparison_page(&comparison).as_bytes())?;
@@ -84,5 +86,13 @@ fn draw_bars(runs: &[(String, Scores)]) -> Result<PageFigure> {
         scores: SHOWN.iter().map(of_all).collect(),
     });
     let caption = "Scores of both runs, higher is more disentangled.".to_string();
-    Ok(PageFigure { name: "scores side by side".to_string(), caption, bytes: chart.to_png()? })
+    Ok(PageFigure { name: "scores".to_string(), caption, bytes: chart.to_png()? })
+}
+
+/// Both runs' losses over one another; on the page this takes the place of each run's own.
+fn draw_losses(runs: &[(String, LossTable)]) -> Result<PageFigure> {
+    let runs: Vec<(String, &LossTable)> = runs.iter().map(|(name, table)| (name.clone(), table)).collect();
+    let chart = compare_losses("", &runs, "", Scale::Fitting);
+    let caption = "The losses of both runs and their parts, before weighting, against the training step.".to_string();
+    Ok(PageFigure { name: "losses".to_string(), caption, bytes: chart.to_png()? })
 }

@@ -2,6 +2,7 @@
 
 mod commands;
 mod memory;
+mod output;
 mod watching;
 
 use std::process::ExitCode;
@@ -9,6 +10,9 @@ use std::process::ExitCode;
 use clap::{Parser, Subcommand};
 use unbraid_data::error::Kind;
 use unbraid_data::{Error, Result};
+
+/// More would only wait for one another.
+const MOST_THREADS: usize = 512;
 
 /// A laboratory for disentangled representations: trains, measures and shows.
 #[derive(Parser)]
@@ -68,8 +72,8 @@ fn main() -> ExitCode {
 
 fn run(arguments: Arguments) -> Result<Outcome> {
     if let Some(threads) = arguments.threads {
-        if threads == 0 {
-            return Err(Error::new("--threads is 0").help("wanted 1 or more"));
+        if !(1..=MOST_THREADS).contains(&threads) {
+            return Err(Error::new(format!("--threads is {threads}")).help(format!("wanted 1 to {MOST_THREADS}")));
         }
         let pool = rayon::ThreadPoolBuilder::new().num_threads(threads).build_global();
         pool.map_err(|error| Error::failure(format!("{threads} threads cannot be started: {error}")))?;

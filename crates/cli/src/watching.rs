@@ -38,7 +38,7 @@ impl Watcher {
             if STOP.swap(true, Ordering::SeqCst) {
                 std::process::exit(130);
             }
-            eprintln!("\nsaving after this step; Ctrl-C again stops at once, without saving");
+            eprintln!("\nstopping; Ctrl-C again stops at once, without saving");
         };
         ctrlc::set_handler(heard).map_err(|error| Error::failure(format!("Ctrl-C cannot be listened to: {error}")))?;
         Ok(Self { bar: None, stage: Stage::new("", 0), last_line: Instant::now() })
@@ -119,6 +119,9 @@ impl Stage {
 
     fn time_left(&self) -> String {
         let since = self.done.saturating_sub(self.first.unwrap_or(0));
+        if self.done >= self.total {
+            return format!("{:.0} s in all", self.began.elapsed().as_secs_f64());
+        }
         if since == 0 {
             return "starting".to_string();
         }

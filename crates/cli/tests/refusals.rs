@@ -29,7 +29,23 @@ fn configs_with_mistakes() {
         ("beta = 0.5", "betta = 0.5", "[framework] has no setting \"betta\"; did you mean \"beta\"?"),
         ("\"beta_vae\"", "\"betavae\"", "no framework is called \"betavae\"; did you mean \"beta_vae\"?"),
         ("\"xy_squares\"", "\"xy_square\"", "no dataset is called \"xy_square\"; did you mean \"xy_squares\"?"),
-        ("squares = 1", "squares = 4", "squares"),
+        ("squares = 1", "squares = 4", "[dataset] "),
+        (
+            "beta = 0.5",
+            "beta = { form = 0.0, to = 1.0, steps = 3 }",
+            "a schedule has no setting \"form\"; did you mean \"from\"?",
+        ),
+        ("beta = 0.5", "reduction = 'summ'", "found \"summ\", wanted one of sum, mean; did you mean \"sum\"?"),
+        ("beta = 0.5", "reconstruction = 'msee'", "no reconstruction is called \"msee\"; did you mean \"mse\"?"),
+        ("encoder = [16]", "encoder = [100000, 100000]", "the hidden layers would have"),
+        ("squares = 1\nrgb = false", "square_size = 1", "68719476736 images would be encoded"),
+        ("[model]", "[[metrics]]\nname = 'cbd'\nalpha = 1.5\n[model]", "metric \"cbd\": setting \"alpha\" is 1.5"),
+        (
+            "[model]",
+            "[[metrics]]\nname = 'mig'\nbins = 1000000000\n[model]",
+            "metric \"mig\": setting \"bins\" is 1000000000",
+        ),
+        ("[model]", "[[metrics]]\nname = 'mig'\n[[metrics]]\nname = 'mig'\n[model]", "metric \"mig\" is named twice"),
         ("\"mlp\"", "\"mpl\"", "no model is called \"mpl\"; did you mean \"mlp\"?"),
         ("latents = 2", "latents = 0", "[model] setting \"latents\" is 0"),
         ("seed = 7", "sede = 7", "a config has no \"sede\"; did you mean \"seed\"?"),
@@ -80,6 +96,73 @@ fn a_checkpoint_of_another_architecture() {
 }
 
 #[test]
+fn a_config_that_was_changed_under_the_run() {
+    let place = Place::new();
+    place.write("small.toml", SMALL);
+    place.output(&["train", "small.toml", "--out", "a"]);
+    let config = std::fs::read_to_string(place.path("a/config.toml")).unwrap();
+    place.write("a/config.toml", config.replace("seed = 7", "seed = 8"));
+    let message = place.refusal(&["resume", "a"], 2);
+    assert!(message.contains("\"seed\" is not what the checkpoint was trained with"), "{message}");
+    place.write("a/config.toml", format!("rows = 20\n{config}"));
+    for command in ["report", "traverse", "evaluate"] {
+        let message = place.refusal(&[command, "a"], 2);
+        assert!(message.contains("codes of 64 images in 2 latents, which are not its config's"), "{message}");
+    }
+    place.output(&["resume", "a"]);
+    place.output(&["report", "a"]);
+}
+
+#[test]
+fn files_that_are_missing_from_a_run() {
+    let place = Place::new();
+    place.write("small.toml", SMALL);
+    place.output(&["train", "small.toml", "--out", "a"]);
+    let model = std::fs::read(place.path("a/model.safetensors")).unwrap();
+    let losses = std::fs::read(place.path("a/losses.csv")).unwrap();
+    std::fs::remove_file(place.path("a/model.safetensors")).unwrap();
+    assert!(place.refusal(&["traverse", "a"], 2).contains("there is no a/model.safetensors"));
+    place.write("a/model.safetensors", &model);
+    std::fs::remove_file(place.path("a/losses.csv")).unwrap();
+    assert!(place.refusal(&["resume", "a"], 2).contains("put the file back"));
+    place.write("a/losses.csv", &losses[..losses.len() / 2]);
+    assert!(place.refusal(&["resume", "a"], 2).contains("the checkpoint was taken after step 40"));
+    std::fs::remove_file(place.path("a/codes.npy")).unwrap();
+    assert!(place.refusal(&["evaluate", "a"], 2).contains("unbraid resume a"));
+    // A folder with a checkpoint but no config is not taken for an empty one.
+    std::fs::create_dir(place.path("b")).unwrap();
+    place.write("b/model.safetensors", &model);
+    assert!(place.refusal(&["train", "small.toml", "--out", "b"], 2).contains("b has no config.toml"));
+}
+
+#[test]
+fn cross_entropy_of_points_in_space() {
+    let place = Place::new();
+    place.write(
+        "points.toml",
+        "[dataset]\nname = 'synth_linear'\n[framework]\nname = 'vae'\nreconstruction = 'bce'\n[model]\nname = 'linear'",
+    );
+    let message = place.refusal(&["train", "points.toml"], 2);
+    assert!(message.contains("points.toml: [framework] setting \"reconstruction\" is \"bce\""), "{message}");
+}
+
+#[test]
+#[cfg(unix)]
+fn output_that_nobody_reads_or_that_does_not_fit() {
+    let place = Place::new();
+    let shell = |line: &str| {
+        let command = format!("{} {line}", env!("CARGO_BIN_EXE_unbraid"));
+        std::process::Command::new("sh").args(["-c", &command]).output().unwrap()
+    };
+    let piped = shell("list --json | true");
+    assert!(piped.status.success() && piped.stderr.is_empty(), "{piped:?}");
+    let full = shell("list > /dev/full");
+    assert_eq!(full.status.code(), Some(1), "{full:?}");
+    assert!(String::from_utf8_lossy(&full.stderr).contains("error: the output cannot be written"), "{full:?}");
+    drop(place);
+}
+
+#[test]
 fn a_loss_that_explodes_names_part_and_step_and_keeps_the_checkpoint() {
     let place = Place::new();
     place.write("small.toml", SMALL);
@@ -123,5 +206,7 @@ fn names_that_are_in_no_list() {
     assert!(place.refusal(&["data", "stats", "dsprite"], 2).contains("did you mean \"dsprites\"?"));
     let fixed = place.refusal(&["data", "stats", "dsprites", "--set", "fix={ shap = 0 }"], 2);
     assert!(fixed.contains("did you mean \"shape\"?"), "{fixed}");
-    place.refusal(&["bench", "data", "--threads", "0"], 2);
+    for threads in ["0", "99999"] {
+        assert!(place.refusal(&["list", "--threads", threads], 2).contains("wanted 1 to 512"));
+    }
 }

@@ -122,3 +122,49 @@ fn an_interrupt_saves_and_says_how_to_go_on() {
     place.output(&["resume", "stopped"]);
     compare(&place, "alone", "stopped");
 }
+
+#[test]
+#[cfg(unix)]
+fn an_interrupt_while_encoding_stops_and_can_be_resumed() {
+    let place = Place::new();
+    // 75,000 images take a while to encode, a single step none.
+    let long = "[dataset]\nname = 'xy_object'\n[framework]\nname = 'ae'\n[model]\nname = 'mlp'\nencoder = [64]\n\
+                decoder = [64]\n[training]\nsteps = 1\nbatch_size = 2";
+    place.write("long.toml", long);
+    let child = place
+        .command(&["train", "long.toml", "--out", "a"])
+        .stdout(Stdio::piped())
+        .stderr(Stdio::null())
+        .spawn()
+        .unwrap();
+    while !place.path("a/model.safetensors").exists() {
+        sleep(Duration::from_millis(1));
+    }
+    sleep(Duration::from_millis(300));
+    let interrupt =
+        std::process::Command::new("sh").args(["-c", &format!("kill -INT {}", child.id())]).status().unwrap();
+    assert!(interrupt.success());
+    let output = child.wait_with_output().unwrap();
+    assert_eq!(output.status.code(), Some(130));
+    assert!(String::from_utf8(output.stdout).unwrap().contains("unbraid resume a"));
+    assert!(!place.path("a/codes.npy").exists(), "it was encoded to the end");
+}
+
+#[test]
+fn of_several_that_start_in_one_folder_one_wins() {
+    let place = Place::new();
+    place.write("small.toml", SMALL);
+    place.output(&["train", "small.toml", "--out", "alone"]);
+    for round in 0..5 {
+        let run = format!("race{round}");
+        let start = |_| {
+            let arguments = ["train", "small.toml", "--out", &run];
+            place.command(&arguments).stdout(Stdio::null()).stderr(Stdio::null()).spawn().unwrap()
+        };
+        let children: Vec<_> = (0..3).map(start).collect();
+        let codes: Vec<_> = children.into_iter().map(|mut child| child.wait().unwrap().code()).collect();
+        assert_eq!(codes.iter().filter(|code| **code == Some(0)).count(), 1, "{codes:?}");
+        assert_eq!(codes.iter().filter(|code| **code == Some(2)).count(), 2, "{codes:?}");
+        compare(&place, "alone", &run);
+    }
+}

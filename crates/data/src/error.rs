@@ -11,6 +11,7 @@ pub struct Error {
     message: String,
     help: Option<String>,
     kind: Kind,
+    about_a_name: bool,
 }
 
 /// Who can mend it; decides the exit code.
@@ -25,7 +26,7 @@ pub enum Kind {
 impl Error {
     /// An error that the user can mend by changing the input.
     pub fn new(message: impl Into<String>) -> Self {
-        Self { message: message.into(), help: None, kind: Kind::Input }
+        Self { message: message.into(), help: None, kind: Kind::Input, about_a_name: false }
     }
 
     /// An error that appeared while working on good input.
@@ -49,6 +50,11 @@ impl Error {
     pub fn of(mut self, place: impl fmt::Display) -> Self {
         self.message = format!("{place} {}", self.message);
         self
+    }
+
+    /// Whether it says that a name is in no list, which needs no place before it.
+    pub fn is_about_a_name(&self) -> bool {
+        self.about_a_name
     }
 
     /// Who can mend it.
@@ -83,8 +89,8 @@ pub fn did_you_mean<'a>(name: &str, choices: impl IntoIterator<Item = &'a str>) 
 
 /// The error for a name that is in no list: `no metric is called "migg"; did you mean "mig"?`.
 pub fn unknown_name<'a>(kind: &str, name: &str, choices: impl IntoIterator<Item = &'a str>) -> Error {
-    Error::new(format!("no {kind} is called \"{name}\"{}", did_you_mean(name, choices)))
-        .help(format!("`unbraid list {kind}s` prints them all"))
+    let error = Error::new(format!("no {kind} is called \"{name}\"{}", did_you_mean(name, choices)));
+    Error { about_a_name: true, ..error }.help(format!("`unbraid list {kind}s` prints them all"))
 }
 
 #[cfg(test)]

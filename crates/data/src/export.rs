@@ -51,14 +51,29 @@ fn write_archive(dataset: &dyn Dataset, indices: Option<&[usize]>, path: &Path) 
     let n_rows = indices.map_or(dataset.n_images(), <[usize]>::len);
     let index = |row: usize| indices.map_or(row, |indices| indices[row]);
     let mut archive = Archive { zip: ZipWriter::new(BufWriter::new(File::create(path)?)) };
-    write_images(&mut archive, dataset, n_rows, index)?;
-    write_factors(&mut archive, dataset, n_rows, index)?;
-    write_factor_space(&mut archive, dataset)?;
+    let written = write_arrays(&mut archive, dataset, n_rows, index);
+    if written.is_err() {
+        // Dropped, the archive would try to end itself and print a message of its own.
+        std::mem::forget(archive);
+        return written;
+    }
+    archive.zip.finish()?.into_inner()?.sync_all()
+}
+
+fn write_arrays(
+    archive: &mut Archive,
+    dataset: &dyn Dataset,
+    n_rows: usize,
+    index: impl Fn(usize) -> usize + Sync + Copy,
+) -> std::io::Result<()> {
+    write_images(archive, dataset, n_rows, index)?;
+    write_factors(archive, dataset, n_rows, index)?;
+    write_factor_space(archive, dataset)?;
     archive.begin("index", "<i8", &[n_rows])?;
     for row in 0..n_rows {
         archive.zip.write_all(&(index(row) as i64).to_le_bytes())?;
     }
-    archive.zip.finish()?.into_inner()?.sync_all()
+    Ok(())
 }
 
 /// An archive that is being written.

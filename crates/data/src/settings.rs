@@ -20,8 +20,7 @@ pub fn read<T: Serialize + DeserializeOwned + Default>(table: &Table) -> Result<
             return Err(Error::new(format!("has no setting \"{key}\"{close}")).help(help));
         }
     }
-    serde_path_to_error::deserialize(table.clone())
-        .map_err(|error| Error::new(format!("setting \"{}\": {}", error.path(), one_line(error.inner()))))
+    serde_path_to_error::deserialize(table.clone()).map_err(|error| explain(&error.path().to_string(), error.inner()))
 }
 
 /// The table of every setting, those left out of `table` at their defaults.
@@ -42,16 +41,36 @@ fn keys<T: Serialize + Default>() -> Vec<String> {
     }
 }
 
-/// The message on one line, with what was wanted in the words of a config rather than of Rust.
-fn one_line(error: &toml::de::Error) -> String {
-    let message = error.message().replace('\n', " ").replace('`', "");
-    ["u64", "u32", "usize"]
-        .iter()
-        .fold(message, |text, whole| text.replace(&format!("expected {whole}"), "wanted a whole number of 0 or more"))
-        .replace("expected f64", "wanted a number")
-        .replace("expected a boolean", "wanted true or false")
-        .replace("invalid type: ", "found ")
-        .replace("invalid value: ", "found ")
+/// The error for a setting that cannot be read, in the words of a config rather than of Rust. A message of ours, which a
+/// setting with its own rules gives, is kept with its help.
+fn explain(setting: &str, error: &toml::de::Error) -> Error {
+    let (message, help) = error.message().split_once('\n').unwrap_or((error.message(), ""));
+    let error = Error::new(format!("setting \"{setting}\": {}", in_plain_words(message)));
+    if help.trim().is_empty() { error } else { error.help(help.trim()) }
+}
+
+fn in_plain_words(message: &str) -> String {
+    // `unknown variant `summ`, expected `sum` or `mean``: the names stand between backticks.
+    if message.starts_with("unknown variant") {
+        let mut names = message.split('`').skip(1).step_by(2);
+        let found = names.next().unwrap_or_default();
+        let choices: Vec<&str> = names.collect();
+        let close = did_you_mean(found, choices.iter().copied());
+        return format!("found \"{found}\", wanted one of {}{close}", choices.join(", "));
+    }
+    let words = [
+        ("invalid type: ", "found "),
+        ("invalid value: ", "found "),
+        ("expected a nonzero usize", "wanted a whole number of 1 or more"),
+        ("expected u64", "wanted a whole number of 0 or more"),
+        ("expected usize", "wanted a whole number of 0 or more"),
+        ("expected f64", "wanted a number"),
+        ("expected a boolean", "wanted true or false"),
+        ("expected a sequence", "wanted a list, in square brackets"),
+    ];
+    let is_serdes = words.iter().any(|(rust, _)| message.contains(rust));
+    let message = if is_serdes { message.replace('`', "") } else { message.to_string() };
+    words.iter().fold(message, |text, (rust, plain)| text.replace(rust, plain))
 }
 
 #[cfg(test)]
@@ -65,11 +84,20 @@ mod tests {
     struct Sample {
         steps: u64,
         note: Option<String>,
+        reduction: Reduction,
+    }
+
+    #[derive(Debug, Default, PartialEq, Serialize, Deserialize)]
+    #[serde(rename_all = "snake_case")]
+    enum Reduction {
+        #[default]
+        Sum,
+        Mean,
     }
 
     impl Default for Sample {
         fn default() -> Self {
-            Self { steps: 5, note: None }
+            Self { steps: 5, note: None, reduction: Reduction::Sum }
         }
     }
 
@@ -79,20 +107,25 @@ mod tests {
 
     #[test]
     fn what_is_left_out_takes_its_default() {
-        assert_eq!(read::<Sample>(&table("note = 'a'")).unwrap(), Sample { steps: 5, note: Some("a".into()) });
-        assert_eq!(complete::<Sample>(&table("")).unwrap(), table("steps = 5"));
+        assert_eq!(
+            read::<Sample>(&table("note = 'a'")).unwrap(),
+            Sample { note: Some("a".into()), ..Sample::default() }
+        );
+        assert_eq!(complete::<Sample>(&table("")).unwrap(), table("steps = 5\nreduction = 'sum'"));
     }
 
     #[test]
     fn a_misspelt_key_is_an_error_that_offers_the_right_one() {
         let message = read::<Sample>(&table("step = 3")).unwrap_err().to_string();
-        assert_eq!(message, "has no setting \"step\"; did you mean \"steps\"?\n       it has steps, note");
+        assert_eq!(message, "has no setting \"step\"; did you mean \"steps\"?\n       it has steps, note, reduction");
     }
 
     #[test]
     fn a_wrong_type_names_the_setting() {
         let message = read::<Sample>(&table("steps = 'many'")).unwrap_err().to_string();
         assert_eq!(message, "setting \"steps\": found string \"many\", wanted a whole number of 0 or more");
+        let message = read::<Sample>(&table("reduction = 'summ'")).unwrap_err().to_string();
+        assert_eq!(message, "setting \"reduction\": found \"summ\", wanted one of sum, mean; did you mean \"sum\"?");
         let message = read::<Sample>(&table("steps = -1")).unwrap_err().to_string();
         assert_eq!(message, "setting \"steps\": found integer -1, wanted a whole number of 0 or more");
     }

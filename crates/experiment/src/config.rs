@@ -138,6 +138,28 @@ impl Config {
     }
 }
 
+impl Config {
+    /// The part of the config that decides each training step, as TOML. How long the training goes on, what is encoded
+    /// and what is measured may change from one session to the next; this may not.
+    pub fn origin(&self) -> String {
+        let training = Training { steps: 0, checkpoint_every: 0, ..self.training.clone() };
+        Self { rows: None, metrics: Vec::new(), training, ..self.clone() }.to_toml()
+    }
+
+    /// Refuses to go on with a checkpoint that was trained with another config.
+    pub fn check_origin(&self, origin: &str) -> Result<()> {
+        let own = self.origin();
+        if own == origin {
+            return Ok(());
+        }
+        let parse = |text: &str| text.parse::<Table>().unwrap_or_default();
+        let (own, other) = (parse(&own), parse(origin));
+        let changed = KEYS.iter().find(|key| own.get(**key) != other.get(**key)).copied().unwrap_or("config");
+        Err(Error::new(format!("\"{changed}\" is not what the checkpoint was trained with"))
+            .help("only training.steps, training.checkpoint_every, rows and metrics may change in a run"))
+    }
+}
+
 impl Training {
     fn check(&self) -> Result<()> {
         let at_least_one = [
@@ -178,7 +200,8 @@ impl Named {
     /// Fills in the settings that were left out.
     fn complete(self, key: &str, complete: impl Fn(&str, &Table) -> Result<Table>) -> Result<Self> {
         let settings = complete(&self.name, &self.settings);
-        let settings = settings.map_err(|error| in_section(error, key))?;
+        let place = if key == "metrics" { format!("metric \"{}\"", self.name) } else { format!("[{key}]") };
+        let settings = settings.map_err(|error| in_place(error, &place))?;
         Ok(Self { name: self.name, settings })
     }
 
@@ -189,9 +212,9 @@ impl Named {
     }
 }
 
-/// A message about a setting goes on from its section; one about a name stands by itself.
-pub(crate) fn in_section(error: Error, key: &str) -> Error {
-    if error.to_string().starts_with("no ") { error } else { error.of(format!("[{key}]")) }
+/// A message about a setting goes on from its place; one about a name stands by itself.
+pub fn in_place(error: Error, place: &str) -> Error {
+    if error.is_about_a_name() { error } else { error.of(place) }
 }
 
 fn take_metrics(table: &mut Table) -> Result<Vec<Named>> {
@@ -205,7 +228,17 @@ fn take_metrics(table: &mut Table) -> Result<Vec<Named>> {
             return Err(Error::new("\"metrics\" is no list").help("wanted [[metrics]] sections, each with a name"));
         }
     };
-    named.into_iter().map(|metric| metric.complete("metrics", unbraid_metrics::complete)).collect()
+    let metrics: Vec<Named> =
+        named.into_iter().map(|metric| metric.complete("metrics", unbraid_metrics::complete)).collect::<Result<_>>()?;
+    for (position, metric) in metrics.iter().enumerate() {
+        if metrics[..position].iter().any(|other| other.name == metric.name) {
+            return Err(Error::new(format!("metric \"{}\" is named twice", metric.name))
+                .help("its scores would have the same names; leave one out"));
+        }
+        unbraid_metrics::build(&metric.name, &metric.settings)
+            .map_err(|error| error.of(format!("metric \"{}\":", metric.name)))?;
+    }
+    Ok(metrics)
 }
 
 fn metric_row(row: Value) -> Result<Named> {
@@ -239,7 +272,7 @@ fn whole(value: u64) -> Value {
 }
 
 /// Puts `key.key=value` into the table. The value is TOML; what is not TOML is taken as a string.
-fn apply_override(table: &mut Table, change: &str) -> Result<()> {
+pub fn apply_override(table: &mut Table, change: &str) -> Result<()> {
     let Some((path, text)) = change.split_once('=') else {
         return Err(
             Error::new(format!("--set \"{change}\" has no =")).help("wanted key=value, for instance framework.beta=8")

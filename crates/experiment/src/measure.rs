@@ -1,8 +1,11 @@
 //! The stages after training: encoding the dataset and scoring the codes.
 
+use std::ops::ControlFlow;
+
 use ndarray::Array2;
+use toml::Value;
 use unbraid_data::labelled_codes::Extras;
-use unbraid_data::{Dataset, FactorSpace, LabelledCodes, Result, Seed};
+use unbraid_data::{Dataset, Error, FactorSpace, LabelledCodes, Result, Seed};
 use unbraid_learn::encode::encode;
 use unbraid_metrics::{Metric, Scores, score_all};
 use unbraid_report::RunFolder;
@@ -11,12 +14,21 @@ use crate::config::{Config, Named};
 use crate::prepare::{Prepared, rows_to_encode};
 use crate::watch::Watch;
 
-/// Encodes the rows that the config asks for, beside their factors.
-pub fn encode_dataset(config: &Config, prepared: &mut Prepared, watch: &mut dyn Watch) -> Result<LabelledCodes> {
+/// Encodes the rows that the config asks for, beside their factors; nothing where the user asks to stop.
+pub fn encode_dataset(
+    config: &Config,
+    prepared: &mut Prepared,
+    watch: &mut dyn Watch,
+) -> Result<Option<LabelledCodes>> {
     let dataset = prepared.dataset.as_ref();
     let rows = rows_to_encode(config, dataset.n_images());
     watch.stage("encoding", rows.len() as u64);
-    let encoded = encode(&mut prepared.learner, dataset, &rows, |done| watch.progress(done as u64));
+    watch.progress(0);
+    let encoded = encode(&mut prepared.learner, dataset, &rows, |done| {
+        watch.progress(done as u64);
+        if watch.should_stop() { ControlFlow::Break(()) } else { ControlFlow::Continue(()) }
+    });
+    let Some(encoded) = encoded else { return Ok(None) };
     let mut factors = Array2::zeros((rows.len(), dataset.factors().n_factors()));
     for (mut values, &row) in factors.outer_iter_mut().zip(&rows) {
         dataset.read_factors(row, values.as_slice_mut().expect("a new matrix is row-major"));
@@ -26,12 +38,27 @@ pub fn encode_dataset(config: &Config, prepared: &mut Prepared, watch: &mut dyn 
         reconstruction_losses: Some(encoded.reconstruction_losses.into_iter().map(f64::from).collect()),
         ..Extras::default()
     };
-    LabelledCodes::new(encoded.codes.mapv(f64::from), factors, encoded_space(config, dataset), extras)
+    LabelledCodes::new(encoded.codes.mapv(f64::from), factors, encoded_space(config, dataset), extras).map(Some)
 }
 
-/// The codes that a run left.
+/// The codes that a run left, which must be those that its config asks for.
 pub fn read_codes(folder: &RunFolder, config: &Config, dataset: &dyn Dataset) -> Result<LabelledCodes> {
-    folder.read_codes(encoded_space(config, dataset))
+    let place = folder.path().display();
+    let go_on = format!("`unbraid resume {place}` goes on with it");
+    if !folder.codes_path().exists() {
+        return Err(Error::new(format!("{place} has no codes yet: its training has not ended")).help(go_on));
+    }
+    let data = folder.read_codes(encoded_space(config, dataset))?;
+    let wanted = config.rows.unwrap_or(dataset.n_images());
+    let latents = config.model.settings.get("latents").and_then(Value::as_integer);
+    if data.n_rows() != wanted || latents.is_some_and(|latents| latents != data.n_latents() as i64) {
+        let (rows, found) = (data.n_rows(), data.n_latents());
+        return Err(Error::new(format!(
+            "{place} has codes of {rows} images in {found} latents, which are not its config's"
+        ))
+        .help(format!("`unbraid resume {place}` encodes them again")));
+    }
+    Ok(data)
 }
 
 /// The factors of the rows that were encoded: a grid only where all of them were.

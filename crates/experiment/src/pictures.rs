@@ -1,7 +1,6 @@
 //! The figures of a run: loss curves, reconstructions, latent traversals, correlations.
 
 use ndarray::{Array2, Axis};
-use serde::Serialize;
 use toml::Table;
 use unbraid_data::factor_space::index_of;
 use unbraid_data::{Dataset, Error, LabelledCodes, Result, Seed};
@@ -15,6 +14,8 @@ use unbraid_report::{Picture, RunFolder};
 use crate::config::Config;
 use crate::prepare::{Prepared, rows_to_encode};
 
+/// How many latents are traversed, those that carry most; more would make a picture that nobody can look at.
+const TRAVERSED: usize = 32;
 /// How many images the reconstruction figure shows.
 const RECONSTRUCTED: usize = 16;
 
@@ -33,8 +34,7 @@ pub mod names {
 }
 
 /// Which values a latent takes on its traversal.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
-#[serde(rename_all = "snake_case")]
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Range {
     /// From -2 to 2, whatever the codes: where a standard normal prior has most of its mass.
     Fixed,
@@ -79,17 +79,24 @@ pub fn shows_pictures(dataset: &dyn Dataset) -> bool {
     dataset.holds_bytes() && matches!(dataset.image_shape().channels, 1 | 3)
 }
 
-/// Draws the latent traversals as PNG and GIF into the run's folder.
+/// Draws the latent traversals as PNG and GIF into the run's folder; gives the names of the files.
 pub fn draw_traversals(
     folder: &RunFolder,
     config: &Config,
     prepared: &mut Prepared,
     data: &LabelledCodes,
     settings: &TraversalSettings,
-) -> Result<()> {
+) -> Result<[String; 2]> {
     let drawn = traverse(config, prepared, data, settings)?;
-    folder.write_figure(names::TRAVERSALS, &traversals(&drawn).to_png()?)?;
-    folder.write_figure(names::TRAVERSALS_GIF, &traversals_gif(&drawn)?)
+    // The page shows the default; another range has files of its own.
+    let [png, gif] = [names::TRAVERSALS, names::TRAVERSALS_GIF].map(|name| match settings.range {
+        Range::Fixed => name.to_string(),
+        Range::MinMax => name.replace('.', "-min-max."),
+        Range::Std => name.replace('.', "-std."),
+    });
+    folder.write_figure(&png, &traversals(&drawn).to_png()?)?;
+    folder.write_figure(&gif, &traversals_gif(&drawn)?)?;
+    Ok([png, gif])
 }
 
 /// Decodes a traversal of each latent, those that carry most first.
@@ -104,7 +111,7 @@ fn traverse(
     let base = base_code(&rows, prepared.dataset.as_ref(), data, settings.image)?;
     let (shape, n_latents) = (prepared.dataset.image_shape(), data.n_latents());
     let mut drawn = Vec::new();
-    for (latent, note) in latents_by_weight(data) {
+    for (latent, note) in latents_by_weight(data).into_iter().take(TRAVERSED) {
         let values = traversed_values(data, latent, settings);
         let codes = Array2::from_shape_fn((values.len(), n_latents), |(row, column)| {
             if column == latent { values[row] as f32 } else { base[column] as f32 }
@@ -117,7 +124,11 @@ fn traverse(
         Range::MinMax => ends(settings.columns, "least", "greatest"),
         Range::Std => ends(settings.columns, "mean - 2 std", "mean + 2 std"),
     };
-    Ok(Traversals { title: "Latent traversals".to_string(), headers, rows: drawn })
+    let title = match n_latents.checked_sub(TRAVERSED) {
+        Some(rest @ 1..) => format!("Latent traversals ({rest} latents that carry less are not shown)"),
+        _ => "Latent traversals".to_string(),
+    };
+    Ok(Traversals { title, headers, rows: drawn })
 }
 
 fn check_traversal(dataset: &dyn Dataset, settings: &TraversalSettings) -> Result<()> {

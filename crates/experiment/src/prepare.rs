@@ -5,9 +5,10 @@ use std::sync::Arc;
 use rand::seq::index;
 use unbraid_data::samplers::{self, Sampler};
 use unbraid_data::{Dataset, Error, Result, Seed, datasets};
+use unbraid_learn::reconstruction::Reconstruction;
 use unbraid_learn::{Learner, Model, frameworks, nets, optimisers};
 
-use crate::config::{Config, in_section};
+use crate::config::{Config, in_place};
 
 /// What a config names, ready to be trained.
 pub struct Prepared {
@@ -23,18 +24,19 @@ pub struct Prepared {
 pub fn prepare(config: &Config) -> Result<Prepared> {
     let seed = Seed(config.seed);
     let dataset = datasets::open(&config.dataset.name, &config.dataset.settings);
-    let dataset: Arc<dyn Dataset> = Arc::from(dataset.map_err(|error| in_section(error, "dataset"))?);
+    let dataset: Arc<dyn Dataset> = Arc::from(dataset.map_err(|error| in_place(error, "[dataset]"))?);
     let sampler = samplers::build(&config.sampler.name, &config.sampler.settings, dataset.factors());
-    let sampler: Arc<dyn Sampler> = Arc::from(sampler.map_err(|error| in_section(error, "sampler"))?);
+    let sampler: Arc<dyn Sampler> = Arc::from(sampler.map_err(|error| in_place(error, "[sampler]"))?);
     let framework = (frameworks::find(&config.framework.name)?.build)(&config.framework.settings);
-    let framework = framework.map_err(|error| in_section(error, "framework"))?;
+    let framework = framework.map_err(|error| in_place(error, "[framework]"))?;
     check_arity(config, framework.arity(), sampler.arity())?;
-    check_counts(config, dataset.n_images())?;
+    check_counts(config, dataset.as_ref())?;
+    check_pixels(framework.reconstruction(), dataset.as_ref())?;
 
     let net = (nets::find(&config.model.name)?.build)(&config.model.settings, dataset.image_shape());
-    let net = net.map_err(|error| in_section(error, "model"))?;
+    let net = net.map_err(|error| in_place(error, "[model]"))?;
     let optimiser = (optimisers::find(&config.optimiser.name)?.build)(&config.optimiser.settings);
-    let optimiser = optimiser.map_err(|error| in_section(error, "optimiser"))?;
+    let optimiser = optimiser.map_err(|error| in_place(error, "[optimiser]"))?;
     let model = Model::new(net, framework.posterior(), seed);
     let learner = Learner::new(model, framework, optimiser, seed);
     Ok(Prepared { dataset, sampler, learner })
@@ -75,8 +77,15 @@ fn images(count: usize) -> String {
     }
 }
 
-fn check_counts(config: &Config, n_images: usize) -> Result<()> {
-    let asked = [("[training] setting \"batch_size\"", Some(config.training.batch_size)), ("\"rows\"", config.rows)];
+/// More images than this are not encoded by default: their numbers and codes alone would take gigabytes.
+const MOST_ROWS: usize = 20_000_000;
+/// More pixels than this in a batch would take more than a gigabyte before the network sees them.
+const MOST_BATCH_PIXELS: usize = 1 << 28;
+
+fn check_counts(config: &Config, dataset: &dyn Dataset) -> Result<()> {
+    let (n_images, pixels) = (dataset.n_images(), dataset.image_shape().n_pixels());
+    let batch_size = config.training.batch_size;
+    let asked = [("[training] setting \"batch_size\"", Some(batch_size)), ("\"rows\"", config.rows)];
     for (name, value) in asked {
         match value {
             Some(0) => return Err(Error::new(format!("{name} is 0")).help("wanted 1 or more")),
@@ -87,7 +96,28 @@ fn check_counts(config: &Config, n_images: usize) -> Result<()> {
             _ => {}
         }
     }
+    if batch_size.saturating_mul(pixels) > MOST_BATCH_PIXELS {
+        return Err(Error::new(format!("a batch of {batch_size} images of {pixels} pixels is too large"))
+            .help(format!("wanted a \"batch_size\" of {} or fewer", MOST_BATCH_PIXELS / pixels)));
+    }
+    let rows = config.rows.unwrap_or(n_images);
+    if rows > MOST_ROWS {
+        return Err(Error::new(format!("{rows} images would be encoded for the metrics"))
+            .help(format!("wanted \"rows\" of {MOST_ROWS} or fewer, for instance rows = 20_000")));
+    }
     Ok(())
+}
+
+fn check_pixels(reconstruction: Reconstruction, dataset: &dyn Dataset) -> Result<()> {
+    if !reconstruction.0.wants_unit_pixels || dataset.holds_bytes() {
+        return Ok(());
+    }
+    Err(Error::new(format!(
+        "[framework] setting \"reconstruction\" is \"{}\", which is for pixels between 0 and 1, but the dataset's are points \
+         in space",
+        reconstruction.0.name
+    ))
+    .help("use reconstruction = \"mse\""))
 }
 
 #[cfg(test)]

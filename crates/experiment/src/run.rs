@@ -1,4 +1,4 @@
-//! A run from its config to its report: the stages in order, each reading what the one before it left in the folder.
+//! A run from its config to its report: the stages in order, each leaving its files in the folder.
 
 use std::fs::{File, TryLockError};
 use std::path::Path;
@@ -16,11 +16,14 @@ use crate::watch::Watch;
 
 /// Starts a run in a new folder and carries it to its end.
 pub fn start(config: &Config, path: &Path, watch: &mut dyn Watch) -> Result<Ending> {
-    // All that can be wrong with the config is found before a folder is made.
-    drop(prepare(config)?);
-    let folder = RunFolder::create(path)?;
-    folder.write_config(&config.to_toml())?;
+    check(config)?;
+    let folder = RunFolder::create(path, &config.to_toml())?;
     carry_on(&folder, config, watch)
+}
+
+/// Finds all that is wrong with a config, before a folder is made.
+pub fn check(config: &Config) -> Result<()> {
+    prepare(config).map(drop)
 }
 
 /// Goes on with a run from its last checkpoint to its end. A run that has ended gets its later stages done again.
@@ -42,11 +45,15 @@ fn carry_on(folder: &RunFolder, config: &Config, watch: &mut dyn Watch) -> Resul
     if let Ending::Stopped(step) = train(folder, config, &mut prepared, watch)? {
         return Ok(Ending::Stopped(step));
     }
-    let data = encode_dataset(config, &mut prepared, watch)?;
+    let stopped = Ok(Ending::Stopped(prepared.learner.steps_taken()));
+    let Some(data) = encode_dataset(config, &mut prepared, watch)? else { return stopped };
     folder.write_codes(&data)?;
     watch.stage("measuring", 0);
     let scores = measure(&config.metrics, &data, Seed(config.seed))?;
     folder.write_scores(&scores)?;
+    if watch.should_stop() {
+        return stopped;
+    }
     watch.stage("drawing", 0);
     draw_all(folder, config, &mut prepared, &data)?;
     write_page(folder, config)?;

@@ -26,11 +26,15 @@ pub enum Ending {
 pub fn train(folder: &RunFolder, config: &Config, prepared: &mut Prepared, watch: &mut dyn Watch) -> Result<Ending> {
     let training = &config.training;
     let learner = &mut prepared.learner;
-    let mut saved = load_checkpoint(folder, learner)?;
-    let mut log = open_log(folder, learner)?;
+    let mut saved = load_checkpoint(folder, config, learner)?;
+    if saved < training.steps {
+        folder.remove_results()?;
+    }
+    let columns = [&["loss"], learner.framework.parts()].concat();
+    let mut log = LossLog::resume(&folder.losses_path(), &columns, saved as usize)?;
     let (dataset, sampler) = (prepared.dataset.clone(), prepared.sampler.clone());
     let mut loader = Loader::start(dataset, sampler, Seed(config.seed), training.batch_size, saved, LOADING_THREADS)?;
-    let pixels = prepared.dataset.image_shape().n_pixels();
+    let (pixels, origin) = (prepared.dataset.image_shape().n_pixels(), config.origin());
 
     watch.stage("training", training.steps);
     watch.progress(saved);
@@ -45,7 +49,8 @@ pub fn train(folder: &RunFolder, config: &Config, prepared: &mut Prepared, watch
         let stop = watch.should_stop();
         if stop || losses.step % training.checkpoint_every == 0 || losses.step == training.steps {
             log.flush()?;
-            let bytes = checkpoint::write(learner).map_err(|error| keep_log(error, &mut log, folder, saved))?;
+            let bytes =
+                checkpoint::write(learner, &origin).map_err(|error| keep_log(error, &mut log, folder, saved))?;
             folder.write_model(&bytes)?;
             saved = losses.step;
         }
@@ -57,21 +62,14 @@ pub fn train(folder: &RunFolder, config: &Config, prepared: &mut Prepared, watch
 }
 
 /// Puts the run's checkpoint, where it has one, into the learner; gives the steps that it was taken after.
-pub fn load_checkpoint(folder: &RunFolder, learner: &mut Learner) -> Result<u64> {
+pub fn load_checkpoint(folder: &RunFolder, config: &Config, learner: &mut Learner) -> Result<u64> {
     let path = folder.model_path();
     if !path.exists() {
         return Ok(0);
     }
-    checkpoint::read(&folder.read_model()?, learner).map_err(|error| error.at(path.display()))?;
+    let origin = checkpoint::read(&folder.read_model()?, learner).map_err(|error| error.at(path.display()))?;
+    config.check_origin(&origin).map_err(|error| error.at(folder.config_path().display()))?;
     Ok(learner.steps_taken())
-}
-
-fn open_log(folder: &RunFolder, learner: &Learner) -> Result<LossLog> {
-    let columns = [&["loss"], learner.framework.parts()].concat();
-    match learner.steps_taken() {
-        0 => LossLog::create(&folder.losses_path(), &columns),
-        done => LossLog::resume(&folder.losses_path(), &columns, done as usize),
-    }
 }
 
 fn push(log: &mut LossLog, losses: &StepLosses) -> Result<()> {
@@ -93,9 +91,11 @@ fn keep_log(error: Error, log: &mut LossLog, folder: &RunFolder, saved: u64) -> 
         Err(unwritten) => return unwritten,
     };
     match saved {
-        0 => error.help("no checkpoint was written before; try a smaller learning rate"),
+        0 => error.help(
+            "no checkpoint was written before; try a smaller learning rate, or a smaller weight on a part of the loss",
+        ),
         step => error.help(format!(
-            "the checkpoint after step {step} is kept in {}; try a smaller learning rate",
+            "the checkpoint after step {step} is kept in {}; try a smaller learning rate, or a smaller weight",
             folder.model_path().display()
         )),
     }

@@ -17,20 +17,3 @@ pub trait Watch {
     /// Whether the user asked to stop; the run then saves itself and ends.
     fn should_stop(&self) -> bool;
 }
-
-/// Looks at nothing and never stops.
-pub struct Unwatched;
-
-impl Watch for Unwatched {
-    fn stage(&mut self, _name: &str, _total: u64) {}
-
-    fn progress(&mut self, _done: u64) {}
-
-    fn step(&mut self, _done: u64, _loss: f32, _images: u64) {}
-
-    fn note(&mut self, _text: &str) {}
-
-    fn should_stop(&self) -> bool {
-        false
-    }
-}

@@ -21,6 +21,8 @@ const HEADER_KEY: &str = "unbraid";
 #[derive(Debug, Serialize, Deserialize)]
 struct Header {
     format: u32,
+    /// What decided the run so far, in the words of whoever wrote the checkpoint.
+    origin: String,
     /// Steps taken.
     step: u64,
     /// For each random stream that training draws from, the step whose part of the stream comes next.
@@ -33,16 +35,17 @@ struct Streams {
     noise: u64,
 }
 
-/// The bytes of a checkpoint. Weights that are not finite are an error, so that no good checkpoint is replaced by a
-/// ruined one.
-pub fn write(learner: &Learner) -> Result<Vec<u8>> {
+/// The bytes of a checkpoint. `origin` says what decided the run so far, and is given back by `read`. Weights that are
+/// not finite are an error, so that no good checkpoint is replaced by a ruined one.
+pub fn write(learner: &Learner, origin: &str) -> Result<Vec<u8>> {
     let mut tensors: Vec<(String, Vec<usize>, Vec<u8>)> = Vec::new();
     for (position, (name, tensor)) in learner.model.parameters.iter().enumerate() {
         let shape = tensor.dims().to_vec();
         let values = floats(tensor.clone().inner());
-        if let Some(value) = values.iter().find(|value| !value.is_finite()) {
-            let message = format!("weight \"{name}\" holds {value} after step {}", learner.steps_taken);
-            return Err(Error::failure(message).help("the last good checkpoint is kept; try a smaller learning rate"));
+        let all = learner.moments[position].iter().flatten().chain(&values);
+        if let Some(value) = all.into_iter().find(|value| !value.is_finite()) {
+            let message = format!("\"{name}\" or its gradient became {value} at step {}", learner.steps_taken);
+            return Err(Error::failure(message));
         }
         for (moment, values) in learner.moment_names().iter().zip(&learner.moments[position]) {
             tensors.push((format!("optimiser.{moment}.{name}"), shape.clone(), to_bytes(values)));
@@ -54,22 +57,27 @@ pub fn write(learner: &Learner) -> Result<Vec<u8>> {
         (name.as_str(), view)
     });
     let step = learner.steps_taken;
-    let header = Header { format: FORMAT, step, streams: Streams { batches: step, noise: step } };
+    let header =
+        Header { format: FORMAT, origin: origin.to_string(), step, streams: Streams { batches: step, noise: step } };
     let header = serde_json::to_string(&header).expect("the header is plain numbers");
     let metadata = HashMap::from([(HEADER_KEY.to_string(), header)]);
     serialize(views, Some(metadata))
         .map_err(|error| Error::failure(format!("the checkpoint cannot be written: {error}")))
 }
 
-/// Puts the bytes of a checkpoint into a learner of the same architecture.
-pub fn read(bytes: &[u8], learner: &mut Learner) -> Result<()> {
+/// Puts the bytes of a checkpoint into a learner of the same architecture; gives the origin that it was written with.
+pub fn read(bytes: &[u8], learner: &mut Learner) -> Result<String> {
     let header = read_header(bytes)?;
     let tensors = SafeTensors::deserialize(bytes).map_err(|error| unreadable(&error))?;
     let names: Vec<String> = learner.model.parameters.iter().map(|(name, _)| name.to_string()).collect();
     let of_model = |name: &str| names.iter().any(|known| known == name);
-    let mut found: Vec<&str> = tensors.names().into_iter().filter(|name| !name.starts_with("optimiser.")).collect();
+    let is_moment = |name: &str| {
+        let moment_and_weight = name.strip_prefix("optimiser.").and_then(|rest| rest.split_once('.'));
+        moment_and_weight.is_some_and(|(moment, weight)| learner.moment_names().contains(&moment) && of_model(weight))
+    };
+    let mut found = tensors.names();
     found.sort_unstable();
-    if let Some(extra) = found.into_iter().find(|name| !of_model(name)) {
+    if let Some(extra) = found.into_iter().find(|name| !of_model(name) && !is_moment(name)) {
         return Err(another_architecture(&format!(
             "the checkpoint has a parameter \"{extra}\" and the model has none"
         )));
@@ -87,7 +95,7 @@ pub fn read(bytes: &[u8], learner: &mut Learner) -> Result<()> {
         }
     }
     learner.steps_taken = header.step;
-    Ok(())
+    Ok(header.origin)
 }
 
 /// The number of steps that a checkpoint was taken after.
@@ -103,6 +111,11 @@ fn read_header(bytes: &[u8]) -> Result<Header> {
     };
     let header: Header = serde_json::from_str(text)
         .map_err(|error| Error::new(format!("the checkpoint's header is damaged: {error}")))?;
+    // Streams are taken by step, so that there is one position for all; a file that says otherwise is not ours.
+    let Streams { batches, noise } = header.streams;
+    if batches != header.step || noise != header.step {
+        return Err(Error::new(format!("the checkpoint is of step {} but its streams are elsewhere", header.step)));
+    }
     if header.format != FORMAT {
         return Err(Error::new(format!(
             "the checkpoint has format {}, but this version reads {FORMAT}",
@@ -119,8 +132,11 @@ fn read_tensor(tensors: &SafeTensors<'_>, name: &str) -> Result<(Vec<usize>, Vec
         return Err(Error::new(format!("\"{name}\" is {:?}, but F32 was wanted", view.dtype())));
     }
     let chunks = view.data().chunks_exact(4);
-    let values = chunks.map(|chunk| f32::from_le_bytes([chunk[0], chunk[1], chunk[2], chunk[3]])).collect();
-    Ok((view.shape().to_vec(), values))
+    let values: Vec<f32> = chunks.map(|chunk| f32::from_le_bytes([chunk[0], chunk[1], chunk[2], chunk[3]])).collect();
+    match values.iter().find(|value| !value.is_finite()) {
+        Some(value) => Err(Error::new(format!("\"{name}\" holds {value}")).help("the checkpoint is damaged")),
+        None => Ok((view.shape().to_vec(), values)),
+    }
 }
 
 fn to_bytes(values: &[f32]) -> Vec<u8> {
@@ -134,5 +150,5 @@ fn unreadable(error: &safetensors::SafeTensorError) -> Error {
 
 fn another_architecture(what: &str) -> Error {
     Error::new(format!("the checkpoint belongs to another architecture: {what}"))
-        .help("the [model] and [framework] of config.toml must be those that the run was started with")
+        .help("the [model], [framework] and [optimiser] of config.toml must be those that the run was started with")
 }

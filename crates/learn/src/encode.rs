@@ -1,5 +1,7 @@
 //! Codes of images, and images of codes, without recording gradients.
 
+use std::ops::ControlFlow;
+
 use ndarray::Array2;
 use rayon::prelude::*;
 use unbraid_data::Dataset;
@@ -22,13 +24,14 @@ pub struct Encoded {
     pub reconstruction_losses: Vec<f32>,
 }
 
-/// Encodes the images with these numbers; `progress` is told how many are done.
+/// Encodes the images with these numbers. `progress` is told how many are done and says whether to go on; nothing comes
+/// of it where it breaks off.
 pub fn encode(
     learner: &mut Learner,
     dataset: &dyn Dataset,
     rows: &[usize],
-    mut progress: impl FnMut(usize),
-) -> Encoded {
+    mut progress: impl FnMut(usize) -> ControlFlow<()>,
+) -> Option<Encoded> {
     let reconstruction = learner.framework.reconstruction();
     learner.model.without_gradients(|model| {
         let (mut codes, mut log_variances, mut losses) = (Vec::new(), Vec::new(), Vec::new());
@@ -48,17 +51,18 @@ pub fn encode(
             };
             codes.extend(floats(mean.clone()));
             losses.extend(floats((reconstruction.0.per_pixel)(model.decode(mean), images).sum_dim(1)));
-            progress(batch_index * AT_ONCE + batch.len());
+            if progress(batch_index * AT_ONCE + batch.len()).is_break() {
+                return None;
+            }
         }
         let matrix =
             |values| Array2::from_shape_vec((rows.len(), model.latents()), values).expect("a row for each image");
         let log_variances = (!log_variances.is_empty()).then(|| matrix(log_variances));
-        Encoded { codes: matrix(codes), log_variances, reconstruction_losses: losses }
+        Some(Encoded { codes: matrix(codes), log_variances, reconstruction_losses: losses })
     })
 }
 
-/// The images that codes `[rows, latents]` stand for, one after the other, pixels clamped to [0, 1] where the dataset's
-/// are bytes.
+/// The images that codes `[rows, latents]` stand for, one after the other. Pixels may lie a little outside [0, 1].
 pub fn decode(learner: &mut Learner, codes: &Array2<f32>) -> Vec<f32> {
     let reconstruction = learner.framework.reconstruction();
     learner.model.without_gradients(|model: &Model| {

@@ -79,7 +79,7 @@ fn check_finite(losses: &StepLosses) -> Result<()> {
         None => Ok(()),
         Some(part) => {
             let message = format!("\"{}\" became {} at step {}", part.name, part.value, losses.step);
-            Err(Error::failure(message).help("try a smaller learning rate, or a smaller weight on that part"))
+            Err(Error::failure(message).help("try a smaller learning rate, or a smaller weight on a part of the loss"))
         }
     }
 }

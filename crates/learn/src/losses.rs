@@ -17,12 +17,14 @@ pub enum Reduction {
 }
 
 impl Reduction {
-    /// One number from `[batch, n]`.
+    /// One number from `[batch, n]`. Rows are summed first: burn adds up a large tensor in an order that depends on which
+    /// thread is free, and a sum along rows in a fixed one.
     pub fn reduce(self, values: Tensor<2>) -> Tensor<1> {
         let n = values.dims()[1] as f64;
+        let sum = values.sum_dim(1).mean();
         match self {
-            Reduction::Mean => values.mean(),
-            Reduction::Sum => values.mean() * n,
+            Reduction::Mean => sum / n,
+            Reduction::Sum => sum,
         }
     }
 }

@@ -1,14 +1,12 @@
 //! A hyper-parameter that may change with the step.
 
 use serde::{Deserialize, Serialize};
-use unbraid_data::{Error, Result};
+use toml::Value;
+use unbraid_data::{Error, Result, settings};
 
 /// A number for each step: constant, or moving from one value to another.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
-#[serde(
-    untagged,
-    expecting = "wanted a number or a table like { from = 0.0, to = 4.0, steps = 10_000, shape = \"linear\" }"
-)]
+#[serde(untagged, try_from = "Value")]
 pub enum Schedule {
     /// The same at every step.
     Constant(f64),
@@ -18,7 +16,7 @@ pub enum Schedule {
 
 /// From one value to another over some steps.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
-#[serde(deny_unknown_fields)]
+#[serde(default)]
 pub struct Change {
     /// The value at `start`.
     pub from: f64,
@@ -27,10 +25,8 @@ pub struct Change {
     /// How many steps the way takes (one period, where cyclic).
     pub steps: u64,
     /// The step at which the way begins.
-    #[serde(default)]
     pub start: u64,
     /// How the way is shaped.
-    #[serde(default)]
     pub shape: Shape,
 }
 
@@ -46,6 +42,36 @@ pub enum Shape {
     /// A straight line, begun anew every `steps` steps (Fu et al. 2019).
     Cyclic,
 }
+
+impl Default for Change {
+    /// Nothing moves; a config has to say from where, to where and how long.
+    fn default() -> Self {
+        Self { from: 0.0, to: 0.0, steps: 0, start: 0, shape: Shape::default() }
+    }
+}
+
+impl TryFrom<Value> for Schedule {
+    type Error = Error;
+
+    fn try_from(value: Value) -> Result<Self> {
+        match value {
+            Value::Float(number) => Ok(Schedule::Constant(number)),
+            Value::Integer(number) => Ok(Schedule::Constant(number as f64)),
+            Value::Table(table) => {
+                if let Some(key) = ["from", "to", "steps"].into_iter().find(|key| !table.contains_key(*key)) {
+                    let known = settings::read::<Change>(&table).map_err(|error| error.of("a schedule"));
+                    return Err(known
+                        .err()
+                        .unwrap_or_else(|| Error::new(format!("the schedule has no \"{key}\"")).help(LIKE)));
+                }
+                settings::read(&table).map(Schedule::Change).map_err(|error| error.of("a schedule"))
+            }
+            other => Err(Error::new(format!("found {other}, wanted a number or a schedule")).help(LIKE)),
+        }
+    }
+}
+
+const LIKE: &str = "a schedule is like { from = 0.0, to = 4.0, steps = 10_000, shape = \"linear\" }";
 
 impl Schedule {
     /// The value at a step (counted from 0).
@@ -127,7 +153,16 @@ mod tests {
         let read = |text: &str| toml::from_str::<Holder>(text).map(|holder| holder.beta);
         assert_eq!(read("beta = 4").unwrap(), Schedule::Constant(4.0));
         assert_eq!(read("beta = { from = 0, to = 8, steps = 2 }").unwrap().at(1), 4.0);
-        assert!(read("beta = 'x'").unwrap_err().message().contains("wanted a number or a table"));
+        let message = |text: &str| read(text).unwrap_err().message().to_string();
+        assert!(message("beta = 'x'").starts_with("found \"x\", wanted a number or a schedule"));
+        assert!(
+            message("beta = { from = 0, too = 1, steps = 3 }").contains("has no setting \"too\"; did you mean \"to\"?")
+        );
+        assert!(message("beta = { from = 0, to = 1, steps = -3 }").contains("setting \"steps\": found integer -3"));
+        assert!(
+            message("beta = { from = 0, to = 1, steps = 3, shape = 'liner' }").contains("did you mean \"linear\"?")
+        );
+        assert!(message("beta = { from = 0, to = 1 }").starts_with("the schedule has no \"steps\""));
     }
 
     #[test]

@@ -20,7 +20,7 @@ fn message(bytes: &[u8], into: &mut Learner) -> String {
 
 #[test]
 fn a_checkpoint_of_another_architecture_is_refused() {
-    let two = checkpoint::write(&learner("linear", "latents = 2")).unwrap();
+    let two = checkpoint::write(&learner("linear", "latents = 2"), "").unwrap();
     let wider = message(&two, &mut learner("linear", "latents = 3"));
     assert!(
         wider.starts_with("the checkpoint belongs to another architecture: parameter \"encoder.outputs."),
@@ -28,7 +28,7 @@ fn a_checkpoint_of_another_architecture_is_refused() {
     );
     let deeper = message(&two, &mut learner("mlp", "latents = 2\nencoder = [4]\ndecoder = [4]"));
     assert!(deeper.contains("the checkpoint has no \"encoder.hidden0.weight\""), "{deeper}");
-    let mlp = checkpoint::write(&learner("mlp", "latents = 2\nencoder = [4]\ndecoder = []")).unwrap();
+    let mlp = checkpoint::write(&learner("mlp", "latents = 2\nencoder = [4]\ndecoder = []"), "").unwrap();
     let shallower = message(&mlp, &mut learner("linear", "latents = 2"));
     assert!(shallower.contains("has a parameter \"encoder.hidden0.bias\" and the model has none"), "{shallower}");
 }
@@ -36,7 +36,7 @@ fn a_checkpoint_of_another_architecture_is_refused() {
 #[test]
 fn a_damaged_checkpoint_is_refused() {
     let mut target = learner("linear", "latents = 2");
-    let bytes = checkpoint::write(&target).unwrap();
+    let bytes = checkpoint::write(&target, "").unwrap();
     for length in [0, 4, 60, bytes.len() / 2, bytes.len() - 1] {
         let text = message(&bytes[..length], &mut target);
         assert!(text.starts_with("this is no whole safetensors file"), "{length}: {text}");

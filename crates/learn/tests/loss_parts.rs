@@ -98,3 +98,31 @@ fn ada_gvae_by_hand() {
     let found = parts(framework.as_ref(), -200.0, &[IMAGES, [0.0, 0.0, 1.0, 3.0]]);
     close(&found, &[2.75, 100.25, 0.0], 2.75 + 2.0 * 100.25);
 }
+
+#[test]
+fn ada_gvae_averages_the_latent_that_a_pair_shares_by_hand() {
+    // Two latents that are the two pixels, log-variance -20, and a decoder that hands them back. Pair (1, 1), (1.2, 3):
+    // latent 0 differs by 0.2 and latent 1 by 2, so latent 0 is shared and both members get its mean 1.1. Outputs
+    // (1.1, 1) and (1.1, 3): squared errors 0.01 each. KL (m^2 - 1 + 20) / 2 for each latent: 10.105 + 10 and
+    // 10.105 + 14, mean 22.105. One latent of two is shared. Both pairs of the batch are the same.
+    let framework = framework("ada_gvae", "beta = 2.0");
+    let net = (nets::find("linear").unwrap().build)(&Table::new(), SHAPE).unwrap();
+    let mut model = Model::new(net, framework.posterior(), Seed(1));
+    let weights = [
+        ("encoder.outputs.weight", vec![1.0, 0.0, 0.0, 0.0, 0.0, 1.0, 0.0, 0.0], [2, 4]),
+        ("encoder.outputs.bias", vec![0.0, 0.0, -20.0, -20.0], [1, 4]),
+        ("decoder.outputs.weight", vec![1.0, 0.0, 0.0, 1.0], [2, 2]),
+    ];
+    for (name, values, shape) in weights {
+        model.parameters.replace(name, values, &shape).unwrap();
+    }
+    let batch = Batch { step: 0, members: vec![member([1.0, 1.0, 1.0, 1.0]), member([1.2, 3.0, 1.2, 3.0])] };
+    let losses = framework.loss(&model, &batch, &mut Seed(1).stream("noise"));
+    // The sample's standard deviation is e^-10 = 4.5e-5, which moves the reconstruction by about 1e-5.
+    let found: Vec<f32> = losses.parts().iter().map(|part| part.value).collect();
+    for (found, wanted) in found.iter().zip([0.01, 22.105, 0.5]) {
+        assert!((found - wanted).abs() < 1e-4, "{found} is not {wanted}");
+    }
+    let total = scalar(losses.total().detach());
+    assert!((total - (0.01 + 2.0 * 22.105)).abs() < 1e-3, "{total}");
+}

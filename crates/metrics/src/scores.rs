@@ -47,10 +47,19 @@ impl Scores {
         Self::default()
     }
 
+    /// `name`, or the first of `name.2`, `name.3` and so on that no score has yet: a factor may be called like a variant
+    /// of the score, and neither may take the other's place.
+    fn free_name(&self, name: &str) -> String {
+        let taken = |name: &str| self.value(name).is_some() || self.undefined.iter().any(|(known, _)| known == name);
+        let numbered = (2..).map(|number| format!("{name}.{number}"));
+        std::iter::once(name.to_string()).chain(numbered).find(|name| !taken(name)).expect("numbers do not end")
+    }
+
     /// Adds a number; one that is not finite is recorded as undefined instead, so that no table ever shows NaN.
     pub fn with(mut self, name: &str, value: f64) -> Self {
         if value.is_finite() {
-            self.values.push((name.to_string(), value));
+            let name = self.free_name(name);
+            self.values.push((name, value));
             self
         } else {
             self.without(name, &format!("it came out as {value}"))
@@ -59,7 +68,8 @@ impl Scores {
 
     /// Records that `name` is not defined, and why.
     pub fn without(mut self, name: &str, reason: &str) -> Self {
-        self.undefined.push((name.to_string(), reason.to_string()));
+        let name = self.free_name(name);
+        self.undefined.push((name, reason.to_string()));
         self
     }
 

@@ -4,7 +4,7 @@
 //! before each checkpoint is written: every row up to the checkpoint is then in the file, and the rest is made again.
 
 use std::fs::{File, OpenOptions};
-use std::io::{self, BufWriter, ErrorKind, Seek, SeekFrom, Write};
+use std::io::{self, BufWriter, Seek, SeekFrom, Write};
 use std::path::{Path, PathBuf};
 
 use unbraid_data::{Error, Result};
@@ -49,20 +49,20 @@ impl LossLog {
     }
 
     /// Goes on with a file after a checkpoint of step `last_step`: later rows, and a last line that was cut short by
-    /// a crash, are removed. Starts anew where there is no file.
+    /// a crash, are removed. A file that lacks one of the rows before is refused.
     pub fn resume(path: &Path, columns: &[&str], last_step: usize) -> Result<Self> {
-        let bytes = match std::fs::read(path) {
-            Ok(bytes) => bytes,
-            Err(error) if error.kind() == ErrorKind::NotFound => return Self::create(path, columns),
-            Err(error) => return Err(cannot_read(path, &error)),
-        };
-        if header(columns).as_bytes().starts_with(&bytes) {
+        if last_step == 0 {
             return Self::create(path, columns);
         }
+        let bytes = match std::fs::read(path) {
+            Ok(bytes) => bytes,
+            Err(error) => return Err(cannot_read(path, &error).help(LOST)),
+        };
         if !bytes.starts_with(header(columns).as_bytes()) {
             return Err(other_columns(path, columns, &bytes));
         }
         let kept = length_up_to(&bytes, last_step);
+        check_steps(&bytes[..kept], last_step).map_err(|error| error.at(path.display()))?;
         let cut = || {
             let mut file = OpenOptions::new().write(true).open(path)?;
             file.set_len(kept as u64)?;
@@ -95,6 +95,24 @@ impl LossLog {
     fn new(path: &Path, columns: &[&str], file: File) -> Self {
         Self { path: path.to_path_buf(), writer: BufWriter::new(file), n_columns: columns.len() }
     }
+}
+
+/// What to do about a log that does not reach back to the first step.
+const LOST: &str = "a run goes on only with the losses of all its steps: put the file back, or start a new run";
+
+/// Refuses a log that does not have each step from 1 to `last_step`.
+fn check_steps(bytes: &[u8], last_step: usize) -> Result<()> {
+    let lines = bytes.split(|byte| *byte == b'\n').skip(1).filter(|line| !line.is_empty());
+    let steps = lines.map(|line| {
+        let digits = line.split(|byte| *byte == b',').next().unwrap_or_default();
+        std::str::from_utf8(digits).ok().and_then(|text| text.parse::<usize>().ok())
+    });
+    let n_whole = steps.enumerate().take_while(|(row, step)| *step == Some(row + 1)).count();
+    if n_whole == last_step {
+        return Ok(());
+    }
+    Err(Error::new(format!("the checkpoint was taken after step {last_step}, but the losses end at step {n_whole}"))
+        .help(LOST))
 }
 
 impl LossTable {
@@ -210,6 +228,18 @@ mod tests {
             }
             push_steps(&mut LossLog::resume(&path, &COLUMNS, 0).unwrap(), 1..=1);
             assert_eq!(fs::read_to_string(&path).unwrap(), "step,loss,kl\n1,1.0,1.0\n", "after {found:?}");
+        }
+    }
+
+    #[test]
+    fn a_log_that_lacks_steps_is_refused() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("losses.csv");
+        assert!(LossLog::resume(&path, &COLUMNS, 2).unwrap_err().to_string().contains("put the file back"));
+        for rows in ["", "1,1.0,1.0\n", "1,1.0,1.0\n3,1.0,1.0\n", "1,1.0,1.0\n2,1.0"] {
+            fs::write(&path, format!("step,loss,kl\n{rows}")).unwrap();
+            let error = LossLog::resume(&path, &COLUMNS, 2).unwrap_err().to_string();
+            assert!(error.contains("was taken after step 2, but the losses end at step"), "{rows}: {error}");
         }
     }
 

@@ -13,7 +13,7 @@ use crate::loss_log::{LossTable, read_losses};
 use crate::npy::{read_list, read_table, write_npy};
 use crate::scores_file::{matrices_json, parse_matrices, parse_scores, scores_json};
 use crate::whole_file::{
-    cannot_read, cannot_write, create_folder, is_temporary_name, read_text, read_whole, write_whole,
+    cannot_read, cannot_write, create_folder, is_temporary_name, read_text, read_whole, write_new, write_whole,
 };
 
 /// The paths of a run and the way to read and write each. All files but `losses.csv` are replaced whole.
@@ -23,21 +23,35 @@ pub struct RunFolder {
 }
 
 impl RunFolder {
-    /// Makes the folder for a new run; refuses one that already holds a run, and a path that cannot be one.
-    pub fn create(path: &Path) -> Result<Self> {
+    /// Makes the folder of a new run and writes its config; refuses one that already holds a run, and a path that cannot
+    /// be one. Of several processes that try at once, one succeeds.
+    pub fn create(path: &Path, config: &str) -> Result<Self> {
         let folder = Self { path: path.to_path_buf() };
         let place = path.display();
         if folder.config_path().exists() {
-            return Err(Error::new(format!("{place} already holds a run")).help(format!(
-                "`unbraid resume {place}` goes on with it; `--out` with another folder starts a new one"
-            )));
+            return Err(folder.taken());
         }
         if path.exists() && !path.is_dir() {
             return Err(Error::new(format!("{place} is a file, not a folder")).help("choose another path with `--out`"));
         }
+        let remains = [folder.model_path(), folder.losses_path(), folder.codes_path(), folder.scores_path()];
+        if let Some(found) = remains.iter().find(|path| path.exists()) {
+            return Err(Error::new(format!("{place} has no config.toml, but {} of some run", found.display()))
+                .help("choose another folder with `--out`, or remove the file"));
+        }
         create_folder(path)?;
         folder.check_writable()?;
-        Ok(folder)
+        match write_new(&folder.config_path(), config.as_bytes()) {
+            // Whether another process was first, or went on to clear up what this one had begun.
+            Err(_) if folder.config_path().exists() => Err(folder.taken()),
+            written => written.map(|()| folder),
+        }
+    }
+
+    fn taken(&self) -> Error {
+        let place = self.path.display();
+        Error::new(format!("{place} already holds a run"))
+            .help(format!("`unbraid resume {place}` goes on with it; `--out` with another folder starts a new one"))
     }
 
     /// The folder of a run that is there; refuses one without `config.toml`.
@@ -116,11 +130,6 @@ impl RunFolder {
     /// `report.html`: the page of the run, whole in itself.
     pub fn page_path(&self) -> PathBuf {
         self.path.join("report.html")
-    }
-
-    /// Writes the config.
-    pub fn write_config(&self, text: &str) -> Result<()> {
-        write_whole(&self.config_path(), text.as_bytes())
     }
 
     /// Reads the config.
@@ -205,6 +214,20 @@ impl RunFolder {
         write_whole(&self.page_path(), html.as_bytes())
     }
 
+    /// Removes codes, scores and the page, which belong to the step that they were made after: training goes on.
+    pub fn remove_results(&self) -> Result<()> {
+        let results = [
+            self.page_path(),
+            self.scores_path(),
+            self.matrices_path(),
+            self.codes_path(),
+            self.factors_path(),
+            self.log_variances_path(),
+            self.reconstruction_losses_path(),
+        ];
+        results.iter().try_for_each(|path| remove(path))
+    }
+
     /// Removes the unfinished files that a killed run left behind. Only for the one process that goes on with the run.
     pub fn remove_leftovers(&self) -> Result<()> {
         for folder in [self.path.clone(), self.path.join("figures")] {
@@ -260,13 +283,13 @@ mod tests {
     fn a_folder_with_a_run_is_refused_and_told_how_to_go_on() {
         let parent = tempfile::tempdir().unwrap();
         let path = parent.path().join("runs/a");
-        RunFolder::create(&path).unwrap().write_config("seed = 1\n").unwrap();
+        RunFolder::create(&path, "seed = 1\n").unwrap();
         let expected = format!(
             "{0} already holds a run\n       `unbraid resume {0}` goes on with it; \
              `--out` with another folder starts a new one",
             path.display()
         );
-        assert_eq!(RunFolder::create(&path).unwrap_err().to_string(), expected);
+        assert_eq!(RunFolder::create(&path, "").unwrap_err().to_string(), expected);
         assert_eq!(RunFolder::open(&path).unwrap().read_config().unwrap(), "seed = 1\n");
     }
 
@@ -276,20 +299,22 @@ mod tests {
         let file = parent.path().join("file");
         fs::write(&file, b"").unwrap();
         let message = |result: Result<RunFolder>| result.unwrap_err().to_string();
-        assert!(message(RunFolder::create(&file)).contains("is a file, not a folder"));
-        assert!(message(RunFolder::create(&file.join("run"))).contains("a part of the path is a file"));
+        assert!(message(RunFolder::create(&file, "")).contains("is a file, not a folder"));
+        assert!(message(RunFolder::create(&file.join("run"), "")).contains("a part of the path is a file"));
         assert!(message(RunFolder::open(&file)).contains("is a file, not the folder of a run"));
         assert!(message(RunFolder::open(parent.path())).contains("holds no run: it has no config.toml"));
         assert!(message(RunFolder::open(&parent.path().join("b"))).starts_with("there is no folder"));
         // An empty folder, or one with other files, may take a run.
-        RunFolder::create(parent.path()).unwrap();
-        assert_eq!(fs::read_dir(parent.path()).unwrap().count(), 1);
+        RunFolder::create(parent.path(), "").unwrap();
+        let mut names: Vec<_> = fs::read_dir(parent.path()).unwrap().map(|entry| entry.unwrap().file_name()).collect();
+        names.sort();
+        assert_eq!(names, ["config.toml", "file"]);
     }
 
     #[test]
     fn codes_come_back_with_what_belongs_to_them() {
         let parent = tempfile::tempdir().unwrap();
-        let folder = RunFolder::create(parent.path()).unwrap();
+        let folder = RunFolder::create(parent.path(), "").unwrap();
         let factors = |size| vec![Factor { name: "shape".to_string(), size }];
         let extras = Extras {
             log_variances: Some(array![[-1.0], [-2.5]]),
@@ -315,7 +340,7 @@ mod tests {
     #[test]
     fn scores_are_written_in_order_and_come_back() {
         let parent = tempfile::tempdir().unwrap();
-        let folder = RunFolder::create(parent.path()).unwrap();
+        let folder = RunFolder::create(parent.path(), "").unwrap();
         let scores = Scores::new().with("mig", 0.5).with("cbd", 0.25).without("dci", "one factor only");
         folder.write_scores(&scores).unwrap();
         let text = fs::read_to_string(folder.scores_path()).unwrap();
@@ -336,7 +361,7 @@ mod tests {
     #[test]
     fn leftovers_of_a_killed_run_are_removed_and_nothing_else() {
         let parent = tempfile::tempdir().unwrap();
-        let folder = RunFolder::create(parent.path()).unwrap();
+        let folder = RunFolder::create(parent.path(), "").unwrap();
         folder.write_figure("a.png", b"").unwrap();
         for name in [".model.safetensors.tmp-12", "figures/.a.png.tmp-7", ".notes.tmp-mine", "kept.tmp-3"] {
             fs::write(parent.path().join(name), b"").unwrap();

@@ -26,6 +26,20 @@ pub fn write_whole_with(path: &Path, fill: impl FnOnce(&mut dyn Write) -> io::Re
     written.map_err(|error| cannot_write(path, &error))
 }
 
+/// Puts `bytes` at `path`, where nothing may be yet.
+pub fn write_new(path: &Path, bytes: &[u8]) -> Result<()> {
+    let link = || {
+        let temporary = temporary_path(path)?;
+        let linked = File::create(&temporary)
+            .and_then(|file| fill_file(file, |writer| writer.write_all(bytes)))
+            // Unlike a rename, a link never takes the place of a file.
+            .and_then(|()| fs::hard_link(&temporary, path));
+        let _ = fs::remove_file(&temporary);
+        linked
+    };
+    link().map_err(|error| cannot_write(path, &error))
+}
+
 /// The bytes at `path`.
 pub fn read_whole(path: &Path) -> Result<Vec<u8>> {
     fs::read(path).map_err(|error| cannot_read(path, &error))

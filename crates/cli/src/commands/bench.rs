@@ -9,6 +9,7 @@ use toml::Table;
 use unbraid_data::{Dataset, Result, datasets};
 
 use crate::Outcome;
+use crate::output::print;
 
 /// Images that a thread reads before it looks at the clock.
 const PIECE: usize = 256;
@@ -46,11 +47,15 @@ pub fn run(arguments: &Arguments) -> Result<Outcome> {
         let rate = images as f64 / took.as_secs_f64();
         rates.insert(entry.name.to_string(), json!(rate.round()));
         if !json {
-            println!("{:18} {images:>8} images in {:>6.2} s  {rate:>10.0} images/s", entry.name, took.as_secs_f64());
+            print(format!(
+                "{:18} {images:>8} images in {:>6.2} s  {rate:>10.0} images/s",
+                entry.name,
+                took.as_secs_f64()
+            ))?;
         }
     }
     if json {
-        println!("{:#}", Value::Object(rates));
+        print(format!("{:#}", Value::Object(rates)))?;
     }
     Ok(Outcome::Done)
 }

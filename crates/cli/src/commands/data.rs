@@ -4,10 +4,11 @@ use std::fs;
 use std::path::PathBuf;
 
 use clap::Subcommand;
-use toml::{Table, Value};
+use toml::Table;
 use unbraid_data::factor_space::index_of;
 use unbraid_data::npy::read_indices;
 use unbraid_data::{Dataset, Error, Result, datasets, export, stats};
+use unbraid_experiment::config::{apply_override, in_place};
 use unbraid_experiment::pictures::shows_pictures;
 use unbraid_report::Picture;
 use unbraid_report::figures::contact_sheet::contact_sheet;
@@ -17,6 +18,7 @@ use unbraid_report::tables::list_table;
 use super::list::lists;
 use super::table_width;
 use crate::Outcome;
+use crate::output::print;
 
 /// Images on a contact sheet, and how many stand beside each other.
 const SHEET: (usize, usize) = (48, 8);
@@ -73,13 +75,10 @@ impl Chosen {
     fn open(&self) -> Result<Box<dyn Dataset>> {
         let mut settings = Table::new();
         for change in &self.set {
-            let Some((key, text)) = change.split_once('=') else {
-                return Err(Error::new(format!("--set \"{change}\" has no =")).help("wanted key=value"));
-            };
-            let parsed = format!("value = {text}").parse::<Table>().ok().and_then(|mut table| table.remove("value"));
-            settings.insert(key.trim().to_string(), parsed.unwrap_or_else(|| Value::String(text.trim().to_string())));
+            apply_override(&mut settings, change)?;
         }
-        datasets::open(&self.name, &settings)
+        let place = format!("dataset \"{}\"", self.name);
+        datasets::open(&self.name, &settings).map_err(|error| in_place(error, &place))
     }
 }
 
@@ -88,14 +87,14 @@ pub fn run(arguments: &Arguments) -> Result<Outcome> {
     match &arguments.command {
         Command::List => {
             let (_, rows) = &lists()[0];
-            println!("{}", list_table(rows, table_width()).trim_end());
+            print(list_table(rows, table_width()).trim_end())?;
         }
         Command::Show { dataset, out } => show(&dataset.name, dataset.open()?.as_ref(), out)?,
         Command::Stats { dataset } => print_stats(dataset.open()?.as_ref())?,
         Command::Export { dataset, file, indices } => {
             let indices = indices.as_deref().map(read_indices).transpose()?;
             export::export_npz(dataset.open()?.as_ref(), indices.as_deref(), file)?;
-            println!("{}", file.display());
+            print(file.display())?;
         }
     }
     Ok(Outcome::Done)
@@ -116,7 +115,7 @@ fn show(name: &str, dataset: &dyn Dataset, out: &PathBuf) -> Result<()> {
     for (kind, canvas) in [("sheet", sheet), ("factors", rows)] {
         let path = out.join(format!("{name}-{kind}.png"));
         canvas.save(&path)?;
-        println!("{}", path.display());
+        print(path.display())?;
     }
     Ok(())
 }
@@ -146,10 +145,11 @@ fn picture(dataset: &dyn Dataset, index: usize) -> Result<Picture> {
 }
 
 fn print_stats(dataset: &dyn Dataset) -> Result<()> {
-    println!("{} images, each pixel in [0, 1]", dataset.n_images());
-    println!("channel  mean               std (global)       std (mean over images of each image's own)");
+    let what = if dataset.holds_bytes() { "images, each pixel in [0, 1]" } else { "points in space" };
+    print(format!("{} {what}", dataset.n_images()))?;
+    print("channel  mean               std (global)       std (mean over images of each image's own)")?;
     for (channel, stats) in stats::channel_stats(dataset, None)?.iter().enumerate() {
-        println!("{channel:<7}  {:<17.15}  {:<17.15}  {:.15}", stats.mean, stats.std, stats.mean_image_std);
+        print(format!("{channel:<7}  {:<17.15}  {:<17.15}  {:.15}", stats.mean, stats.std, stats.mean_image_std))?;
     }
     Ok(())
 }

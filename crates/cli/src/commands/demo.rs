@@ -9,6 +9,7 @@ use unbraid_report::tables::comparison_table;
 
 use super::table_width;
 use crate::Outcome;
+use crate::output::print;
 use crate::watching::Watcher;
 
 /// Arguments of the command.
@@ -25,11 +26,11 @@ pub fn run(arguments: &Arguments) -> Result<Outcome> {
     let outcome = demo(&arguments.out, &mut watcher)?;
     watcher.finish();
     if let Ending::Stopped(step) = outcome.ending {
-        println!("stopped and saved after step {step}; the same command goes on from there");
+        print(format!("stopped and saved after step {step}; the same command goes on from there"))?;
         return Ok(Outcome::Stopped);
     }
     let runs: Vec<_> = outcome.scores.iter().map(|(name, scores)| (name.as_str(), scores)).collect();
-    println!("{}", comparison_table(&runs, table_width()).trim_end());
-    println!("open {} to see what each latent does", outcome.page.display());
+    print(comparison_table(&runs, table_width()).trim_end())?;
+    print(format!("open {} to see what each latent does", outcome.page.display()))?;
     Ok(Outcome::Done)
 }

@@ -13,6 +13,7 @@ use unbraid_report::{RunFolder, scores_json};
 
 use super::table_width;
 use crate::Outcome;
+use crate::output::print;
 
 /// Arguments of the command.
 #[derive(clap::Args)]
@@ -44,15 +45,15 @@ struct Input {
 pub fn run(arguments: &Arguments) -> Result<Outcome> {
     let input = read_input(&arguments.input)?;
     let metrics = match arguments.metrics.as_deref() {
-        None => input.metrics,
+        None => input.metrics.clone(),
         Some("all") => all_metrics(),
-        Some(names) => names.split(',').map(|name| named(name.trim())).collect(),
+        Some(names) => names.split(',').map(|name| chosen(name.trim(), &input.metrics)).collect(),
     };
     let scores = measure(&metrics, &input.data, Seed(arguments.seed.unwrap_or(input.seed)))?;
     if arguments.json {
-        println!("{:#}", scores_json(&scores));
+        print(format!("{:#}", scores_json(&scores)))?;
     } else {
-        println!("{}", scores_table(&scores, table_width()).trim_end());
+        print(scores_table(&scores, table_width()).trim_end())?;
     }
     Ok(Outcome::Done)
 }
@@ -67,6 +68,11 @@ fn read_input(path: &Path) -> Result<Input> {
     let dataset = datasets::open(&config.dataset.name, &config.dataset.settings)?;
     let data = read_codes(&folder, &config, dataset.as_ref())?;
     Ok(Input { data, metrics: config.metrics, seed: config.seed })
+}
+
+/// The metric called `name`, with the settings that the run gives it where it does.
+fn chosen(name: &str, of_run: &[Named]) -> Named {
+    of_run.iter().find(|metric| metric.name == name).cloned().unwrap_or_else(|| named(name))
 }
 
 fn all_metrics() -> Vec<Named> {

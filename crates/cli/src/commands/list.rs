@@ -8,6 +8,7 @@ use unbraid_report::tables::{ListRow, list_table};
 
 use super::table_width;
 use crate::Outcome;
+use crate::output::print;
 
 /// Arguments of the command.
 #[derive(clap::Args)]
@@ -52,11 +53,11 @@ pub fn run(arguments: &Arguments) -> Result<Outcome> {
         let objects: Vec<_> = rows
             .map(|(kind, row)| json!({ "name": row.name, "about": row.about, "paper": row.paper, "kind": kind }))
             .collect();
-        println!("{:#}", serde_json::Value::from(objects));
+        print(format!("{:#}", serde_json::Value::from(objects)))?;
         return Ok(Outcome::Done);
     }
     for (kind, rows) in chosen {
-        println!("{kind}\n{}", list_table(rows, table_width()));
+        print(format!("{kind}\n{}", list_table(rows, table_width())))?;
     }
     Ok(Outcome::Done)
 }

@@ -3,8 +3,13 @@
 use std::io::{IsTerminal, stdout};
 use std::path::Path;
 
-use crate::Outcome;
+use unbraid_data::Result;
 use unbraid_experiment::Ending;
+use unbraid_report::RunFolder;
+use unbraid_report::tables::scores_table;
+
+use crate::Outcome;
+use crate::output::print;
 
 pub mod bench;
 pub mod data;
@@ -21,16 +26,18 @@ fn table_width() -> Option<u16> {
     stdout().is_terminal().then_some(100)
 }
 
-/// What to print at the end of a run, and what the command came to.
-fn tell_ending(ending: Ending, path: &Path) -> Outcome {
+/// Prints how a run ended, with its scores where it finished; and what the command came to.
+fn tell_ending(ending: Ending, path: &Path) -> Result<Outcome> {
     match ending {
         Ending::Finished => {
-            println!("finished: open {}", path.join("report.html").display());
-            Outcome::Done
+            let scores = RunFolder::open(path)?.read_scores()?;
+            print(scores_table(&scores, table_width()).trim_end())?;
+            print(format!("open {} to see what each latent does", path.join("report.html").display()))?;
+            Ok(Outcome::Done)
         }
         Ending::Stopped(step) => {
-            println!("stopped and saved after step {step}; to go on:\n  unbraid resume {}", path.display());
-            Outcome::Stopped
+            print(format!("stopped and saved after step {step}; to go on:\n  unbraid resume {}", path.display()))?;
+            Ok(Outcome::Stopped)
         }
     }
 }

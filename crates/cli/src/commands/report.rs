@@ -13,6 +13,7 @@ use unbraid_experiment::train::load_checkpoint;
 use unbraid_report::RunFolder;
 
 use crate::Outcome;
+use crate::output::print;
 
 /// Arguments of the command.
 #[derive(clap::Args)]
@@ -38,20 +39,19 @@ pub fn run(arguments: &Arguments) -> Result<Outcome> {
     let Trained { folder, config, mut prepared, data } = open_trained(&arguments.run)?;
     draw_all(&folder, &config, &mut prepared, &data)?;
     write_page(&folder, &config)?;
-    println!("{}", folder.page_path().display());
+    print(folder.page_path().display())?;
     Ok(Outcome::Done)
 }
 
 /// Opens a run that has got as far as its codes.
 pub fn open_trained(path: &Path) -> Result<Trained> {
     let folder = RunFolder::open(path)?;
-    if !folder.codes_path().exists() {
-        return Err(Error::new(format!("{} has no codes yet: its training has not ended", path.display()))
-            .help(format!("`unbraid resume {}` goes on with it", path.display())));
-    }
     let config = read_config(&folder)?;
     let mut prepared = prepare(&config)?;
-    load_checkpoint(&folder, &mut prepared.learner)?;
     let data = read_codes(&folder, &config, prepared.dataset.as_ref())?;
+    if load_checkpoint(&folder, &config, &mut prepared.learner)? == 0 {
+        return Err(Error::new(format!("there is no {}", folder.model_path().display()))
+            .help("put it back, or train again: the codes alone cannot be decoded"));
+    }
     Ok(Trained { folder, config, prepared, data })
 }

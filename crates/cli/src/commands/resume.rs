@@ -21,5 +21,5 @@ pub fn run(arguments: &Arguments) -> Result<Outcome> {
     let mut watcher = Watcher::new()?;
     let ending = run::resume(&arguments.run, &mut watcher)?;
     watcher.finish();
-    Ok(tell_ending(ending, &arguments.run))
+    tell_ending(ending, &arguments.run)
 }

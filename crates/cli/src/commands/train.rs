@@ -29,8 +29,9 @@ pub fn run(arguments: &Arguments) -> Result<Outcome> {
     let config = Config::load(&arguments.config, &arguments.set)?;
     let named = || Path::new("runs").join(arguments.config.file_stem().unwrap_or("run".as_ref()));
     let path = arguments.out.clone().unwrap_or_else(named);
+    run::check(&config).map_err(|error| error.at(arguments.config.display()))?;
     let mut watcher = Watcher::new()?;
     let ending = run::start(&config, &path, &mut watcher)?;
     watcher.finish();
-    Ok(tell_ending(ending, &path))
+    tell_ending(ending, &path)
 }

@@ -4,10 +4,11 @@ use std::path::PathBuf;
 
 use clap::ValueEnum;
 use unbraid_data::Result;
-use unbraid_experiment::pictures::{Range, TraversalSettings, draw_traversals, names};
+use unbraid_experiment::pictures::{Range, TraversalSettings, draw_traversals};
 
 use crate::Outcome;
 use crate::commands::report::open_trained;
+use crate::output::print;
 
 /// Arguments of the command.
 #[derive(clap::Args)]
@@ -47,9 +48,9 @@ pub fn run(arguments: &Arguments) -> Result<Outcome> {
         RangeName::Std => Range::Std,
     };
     let settings = TraversalSettings { range, columns: arguments.columns, image: arguments.image };
-    draw_traversals(&trained.folder, &trained.config, &mut trained.prepared, &trained.data, &settings)?;
-    for name in [names::TRAVERSALS, names::TRAVERSALS_GIF] {
-        println!("{}", trained.folder.figure_path(name).display());
+    let (folder, config) = (&trained.folder, &trained.config);
+    for name in draw_traversals(folder, config, &mut trained.prepared, &trained.data, &settings)? {
+        print(folder.figure_path(&name).display())?;
     }
     Ok(Outcome::Done)
 }

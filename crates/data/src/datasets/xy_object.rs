@@ -1,6 +1,6 @@
 //! `xy_object`: one coloured square of five sizes; all colours and shades are mixed into one factor.
 //!
-//! Michlo, "Distances and overlap", section 7.2: the same images as `xy_object_shaded`, with the worse choice of factors.
+//! Michlo 2022 (T1), section 7.2: the same images as `xy_object_shaded`, with the worse choice of factors.
 //! The palette is six hues at four brightnesses, the dimmest six first.
 
 use serde::{Deserialize, Serialize};

@@ -1,6 +1,6 @@
 //! `xy_object_shaded`: the images of `xy_object`, number for number, with hue and intensity as factors of their own.
 //!
-//! Michlo, "Distances and overlap", section 7.2: distances between images agree better with these factors.
+//! Michlo 2022 (T1), section 7.2: distances between images agree better with these factors.
 
 use serde::{Deserialize, Serialize};
 use toml::Table;

@@ -1,7 +1,7 @@
 //! `xy_squares`: squares that move over a grid, one in each colour channel. With no spacing to spare, two images that
 //! differ in a position share no white pixel, so pixel losses see all differences as equal.
 //!
-//! Michlo, "Distances and overlap": sections 3.3.1 (the dataset), 3.3.4 (spacing 8 down to 1 with `grid` 8) and 6.1
+//! Michlo 2022 (T1): sections 3.3.1 (the dataset), 3.3.4 (spacing 8 down to 1 with `grid` 8) and 6.1
 //! (squares of 8, 4, 2 and 1 pixels). The means and standard deviations of A.2 follow exactly.
 
 use serde::{Deserialize, Serialize};

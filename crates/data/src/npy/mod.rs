@@ -167,6 +167,10 @@ pub fn indices(array: &NpyArray) -> Result<Vec<usize>> {
     if array.shape.len() != 1 {
         return Err(Error::new(format!("wanted one axis of whole numbers, found shape {:?}", array.shape)));
     }
+    if array.kind == Kind::Bool {
+        return Err(Error::new("wanted whole numbers, found a mask of true and false")
+            .help("save the positions instead: numpy.flatnonzero(mask)"));
+    }
     let negative = |value: i64| Error::new(format!("wanted whole numbers from 0, found {value}"));
     array.to_i64()?.into_iter().map(|value| usize::try_from(value).map_err(|_| negative(value))).collect()
 }

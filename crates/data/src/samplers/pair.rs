@@ -1,6 +1,6 @@
 //! `pair`: an image, and another that differs from it in k of the F factors. Weak supervision for Ada-GVAE.
 //!
-//! Locatello et al., "Weakly-Supervised Disentanglement Without Compromises", 2020; Michlo, "Distances and overlap",
+//! Locatello et al., "Weakly-Supervised Disentanglement Without Compromises", 2020; Michlo 2022 (T1),
 //! A.2.3: k is uniform in 1..=F for every pair, and the k chosen factors take another value. Factors with one value
 //! cannot differ and take no part.
 //!

@@ -1,4 +1,4 @@
-//! Ada-GVAE (F16, T1 eq 2.9-2.16; Locatello et al. 2020): a beta-VAE on pairs of images that share some factors. Latents
+//! Ada-GVAE (T1 eq 2.9-2.16; Locatello et al. 2020): a beta-VAE on pairs of images that share some factors. Latents
 //! in which the two posteriors are close are taken for shared and given the same, averaged, posterior.
 //!
 //! Shared are the latents whose distance is below `min + eta (max - min)` over the latents of a pair (eq 2.13 has eta
@@ -9,6 +9,7 @@ use burn::tensor::{Bool, Tensor};
 use serde::{Deserialize, Serialize};
 use unbraid_data::{Rng, settings};
 
+use super::beta_vae::MOST_BETA;
 use super::{Batch, Entry, Framework};
 use crate::losses::{Losses, Reduction};
 use crate::model::Model;
@@ -125,8 +126,10 @@ fn shared_latents(distances: Tensor<2>, eta: f64) -> Tensor<2, Bool> {
 /// Posteriors of both members, one after the other, `[2 * batch, latents]`: averaged where shared (eq 2.10, 2.11, 2.16).
 fn average_shared(first: &Gaussian, second: &Gaussian, shared: &Tensor<2, Bool>) -> Gaussian {
     let mean = (first.mean.clone() + second.mean.clone()) * 0.5;
-    let variance = (first.log_variance.clone().exp() + second.log_variance.clone().exp()) * 0.5;
-    let log_variance = variance.log();
+    // The logarithm of the mean variance, by way of the larger one, so that variances too small for f32 do no harm.
+    let larger = first.log_variance.clone().max_pair(second.log_variance.clone()).detach();
+    let share = |posterior: &Gaussian| (posterior.log_variance.clone() - larger.clone()).exp();
+    let log_variance = ((share(first) + share(second)) * 0.5).log() + larger.clone();
     let choose = |own: &Tensor<2>, averaged: &Tensor<2>| own.clone().mask_where(shared.clone(), averaged.clone());
     Gaussian {
         mean: Tensor::cat(vec![choose(&first.mean, &mean), choose(&second.mean, &mean)], 0),
@@ -153,7 +156,7 @@ pub const ENTRY: Entry = Entry {
     sampler: "pair",
     build: |table| {
         let framework: AdaGvae = settings::read(table)?;
-        framework.beta.check("beta", 0.0, f64::MAX)?;
+        framework.beta.check("beta", 0.0, MOST_BETA)?;
         framework.eta.check("eta", 0.0, 1.0)?;
         Ok(Box::new(framework))
     },

@@ -1,4 +1,4 @@
-//! Plain auto-encoder (F1): reconstruction alone, with a deterministic code.
+//! Plain auto-encoder: reconstruction alone, with a deterministic code.
 
 use serde::{Deserialize, Serialize};
 use unbraid_data::{Rng, settings};

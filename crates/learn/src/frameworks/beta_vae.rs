@@ -1,4 +1,4 @@
-//! beta-VAE (F2, T1 eq 2.7): reconstruction plus beta times the KL divergence from the prior.
+//! beta-VAE (T1 eq 2.7): reconstruction plus beta times the KL divergence from the prior.
 
 use burn::tensor::Tensor;
 use serde::{Deserialize, Serialize};
@@ -47,6 +47,9 @@ impl Framework for BetaVae {
     }
 }
 
+/// A larger weight would overflow f32 before the first step.
+pub const MOST_BETA: f64 = 1e9;
+
 /// What `evidence_bound` logs.
 pub const PARTS: &[&str] = &["reconstruction", "kl"];
 
@@ -77,7 +80,7 @@ pub const ENTRY: Entry = Entry {
     sampler: "single",
     build: |table| {
         let framework: BetaVae = settings::read(table)?;
-        framework.beta.check("beta", 0.0, f64::MAX)?;
+        framework.beta.check("beta", 0.0, MOST_BETA)?;
         Ok(Box::new(framework))
     },
     complete: settings::complete::<BetaVae>,

@@ -20,7 +20,7 @@ pub const FRAMEWORKS: &[Entry] = &[ae::ENTRY, vae::ENTRY, beta_vae::ENTRY, ada_g
 
 /// An objective. Everything random comes from `noise`, everything that changes with time from `batch.step`, so that the
 /// loss of a step follows from the parameters and the step alone.
-pub trait Framework: Send {
+pub trait Framework: Send + Sync {
     /// How many images an example has.
     fn arity(&self) -> usize {
         1

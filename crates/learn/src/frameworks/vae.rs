@@ -1,4 +1,4 @@
-//! Variational auto-encoder (F2, T1 eq 2.7 with beta 1): reconstruction plus the KL divergence from the prior.
+//! Variational auto-encoder (T1 eq 2.7 with beta 1): reconstruction plus the KL divergence from the prior.
 
 use serde::{Deserialize, Serialize};
 use unbraid_data::{Rng, settings};

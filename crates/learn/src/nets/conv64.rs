@@ -1,4 +1,4 @@
-//! The convolutional network of T1 table A.1 (N1), after Higgins et al. 2017: four 4x4 convolutions of stride 2 and one
+//! The convolutional network of T1 table A.1, after Higgins et al. 2017: four 4x4 convolutions of stride 2 and one
 //! hidden layer of 256, mirrored in the decoder; ReLU between layers, none at the end. Images are 64x64.
 //!
 //! The padding is 1 on each side, so that each layer halves the image exactly; the table does not say (disent pads

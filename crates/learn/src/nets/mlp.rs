@@ -1,4 +1,4 @@
-//! Fully connected layers, 1200-1200 each way by default (N3, T3 table 3.1), for images of any size.
+//! Fully connected layers, 1200-1200 each way by default (T3 table 3.1), for images of any size.
 
 use burn::tensor::Tensor;
 use serde::{Deserialize, Serialize};
@@ -7,6 +7,9 @@ use unbraid_data::{Error, ImageShape, Result, settings};
 use super::layers::{Nonlinearity, hidden, linear};
 use super::{Entry, Net, check_latents};
 use crate::parameters::{Initialiser, Parameters};
+
+/// With gradients and an optimiser's moments these take 8 GB.
+const MOST_WEIGHTS: usize = 500_000_000;
 
 /// Settings of the network.
 #[derive(Debug, Serialize, Deserialize)]
@@ -42,8 +45,21 @@ impl Mlp {
         if let Some(width) = widths.into_iter().find(|width| !(1..=100_000).contains(*width)) {
             return Err(Error::new(format!("a hidden layer of {width} is asked for")).help("wanted 1 to 100000"));
         }
-        Ok(Self { settings, pixels: shape.n_pixels() })
+        let pixels = shape.n_pixels();
+        let n_weights = n_weights(pixels, &settings.encoder, 2 * settings.latents)
+            + n_weights(settings.latents, &settings.decoder, pixels);
+        if n_weights > MOST_WEIGHTS {
+            return Err(Error::new(format!("the hidden layers would have {n_weights} weights"))
+                .help(format!("wanted at most {MOST_WEIGHTS}: choose narrower layers")));
+        }
+        Ok(Self { settings, pixels })
     }
+}
+
+/// How many weights layers of these widths have.
+fn n_weights(inputs: usize, hidden: &[usize], outputs: usize) -> usize {
+    let widths = [&[inputs], hidden, &[outputs]].concat();
+    widths.windows(2).map(|pair| pair[0].saturating_mul(pair[1])).fold(0, usize::saturating_add)
 }
 
 impl Net for Mlp {

@@ -22,10 +22,10 @@ impl Default for AdaGrad {
 
 impl AdaGrad {
     fn check(self) -> Result<Self> {
-        if self.epsilon > 0.0 && self.epsilon.is_finite() {
+        if (1e-30..=1.0).contains(&self.epsilon) {
             return Ok(self);
         }
-        Err(Error::new(format!("setting \"epsilon\" is {}", self.epsilon)).help("wanted more than 0"))
+        Err(Error::new(format!("setting \"epsilon\" is {}", self.epsilon)).help("wanted 1e-30 to 1"))
     }
 }
 

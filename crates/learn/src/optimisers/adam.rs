@@ -27,11 +27,11 @@ impl Default for Adam {
 impl Adam {
     fn check(self) -> Result<Self> {
         let decays = [("beta1", self.beta1), ("beta2", self.beta2)];
-        if let Some((name, value)) = decays.into_iter().find(|(_, value)| !(0.0..1.0).contains(value)) {
-            return Err(Error::new(format!("setting \"{name}\" is {value}")).help("wanted 0 or more and less than 1"));
+        if let Some((name, value)) = decays.into_iter().find(|(_, value)| !(0.0..=0.999_999).contains(value)) {
+            return Err(Error::new(format!("setting \"{name}\" is {value}")).help("wanted 0 to 0.999999"));
         }
-        if !(self.epsilon > 0.0 && self.epsilon.is_finite()) {
-            return Err(Error::new(format!("setting \"epsilon\" is {}", self.epsilon)).help("wanted more than 0"));
+        if !(1e-30..=1.0).contains(&self.epsilon) {
+            return Err(Error::new(format!("setting \"epsilon\" is {}", self.epsilon)).help("wanted 1e-30 to 1"));
         }
         Ok(self)
     }
@@ -47,6 +47,8 @@ impl Optimiser for Adam {
         let mean_scale = (1.0 / (1.0 - self.beta1.powi(power))) as f32;
         let square_scale = (1.0 / (1.0 - self.beta2.powi(power))) as f32;
         let (beta1, beta2, epsilon) = (self.beta1 as f32, self.beta2 as f32, self.epsilon as f32);
+        // Taken in f64, since 1 - 0.999 in f32 is off by 5e-5 of itself.
+        let (rest1, rest2) = ((1.0 - self.beta1) as f32, (1.0 - self.beta2) as f32);
         let [mean, square] = moments else { unreachable!("Adam keeps two moments") };
         let pieces = values
             .par_chunks_mut(PIECE)
@@ -54,8 +56,8 @@ impl Optimiser for Adam {
             .zip(mean.par_chunks_mut(PIECE).zip(square.par_chunks_mut(PIECE)));
         pieces.for_each(|((values, gradient), (mean, square))| {
             for (((value, &g), m), v) in values.iter_mut().zip(gradient).zip(mean).zip(square) {
-                *m = beta1 * *m + (1.0 - beta1) * g;
-                *v = beta2 * *v + (1.0 - beta2) * g * g;
+                *m = beta1 * *m + rest1 * g;
+                *v = beta2 * *v + rest2 * g * g;
                 *value -= rate * (*m * mean_scale) / ((*v * square_scale).sqrt() + epsilon);
             }
         });

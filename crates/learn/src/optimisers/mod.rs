@@ -12,7 +12,7 @@ pub mod adam;
 pub const OPTIMISERS: &[Entry] = &[adam::ENTRY, adagrad::ENTRY];
 
 /// Changes parameters by their gradients.
-pub trait Optimiser: Send {
+pub trait Optimiser: Send + Sync {
     /// The names of the moments that are kept for each parameter, for checkpoints.
     fn moments(&self) -> &'static [&'static str];
 

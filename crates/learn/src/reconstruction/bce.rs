@@ -1,15 +1,14 @@
 //! Binary cross-entropy with logits: the negative log-likelihood of a Bernoulli decoder.
 //!
-//! For logit `x` and pixel `t`: `max(x, 0) - x t + log(1 + exp(-|x|))`, which does not overflow.
+//! For logit `x` and pixel `t`: `log(1 + exp(x)) - x t`, the first part being `-log sigmoid(-x)`, which does not overflow.
 
 use burn::tensor::Tensor;
-use burn::tensor::activation::{relu, sigmoid};
+use burn::tensor::activation::{log_sigmoid, sigmoid};
 
 use super::Entry;
 
 fn per_pixel(outputs: Tensor<2>, images: Tensor<2>) -> Tensor<2> {
-    let log_part = (-outputs.clone().abs()).exp().log1p();
-    relu(outputs.clone()) - outputs * images + log_part
+    -log_sigmoid(-outputs.clone()) - outputs * images
 }
 
 fn to_image(outputs: Tensor<2>) -> Tensor<2> {
@@ -21,6 +20,7 @@ pub const ENTRY: Entry = Entry {
     name: "bce",
     about: "binary cross-entropy of each pixel, the decoder's outputs being logits",
     paper: "Kingma and Welling 2014, Auto-encoding variational Bayes",
+    wants_unit_pixels: true,
     per_pixel,
     to_image,
 };
@@ -28,7 +28,15 @@ pub const ENTRY: Entry = Entry {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::tensors::{device, floats, tensor};
+    use crate::tensors::{device, floats, recording_device, tensor};
+
+    #[test]
+    fn the_gradient_at_logit_zero_is_a_half_less_the_pixel() {
+        let logits = tensor(vec![0.0, 0.0], [1, 2], &recording_device()).require_grad();
+        let images = tensor(vec![1.0, 0.25], [1, 2], &recording_device());
+        let gradients = per_pixel(logits.clone(), images).sum().backward();
+        assert_eq!(floats(logits.grad(&gradients).unwrap()), [-0.5, 0.25]);
+    }
 
     #[test]
     fn cross_entropy_by_hand() {

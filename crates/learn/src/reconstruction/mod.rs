@@ -19,6 +19,8 @@ pub struct Entry {
     pub about: &'static str,
     /// Where it comes from.
     pub paper: &'static str,
+    /// Whether it is a loss only for pixels between 0 and 1.
+    pub wants_unit_pixels: bool,
     /// The loss of each pixel, from the decoder's outputs and the images, `[batch, pixels]` all.
     pub per_pixel: fn(outputs: Tensor<2>, images: Tensor<2>) -> Tensor<2>,
     /// The image that the decoder's outputs stand for.

@@ -19,6 +19,7 @@ pub const ENTRY: Entry = Entry {
     name: "mse",
     about: "squared error of each pixel",
     paper: "Higgins et al. 2017, beta-VAE",
+    wants_unit_pixels: false,
     per_pixel,
     to_image,
 };

@@ -4,7 +4,7 @@
 //! posterior mean (the code) over the images exceeds 0.01. The variance is taken over all rows.
 
 use serde::{Deserialize, Serialize};
-use unbraid_data::{LabelledCodes, Rng, settings};
+use unbraid_data::{Error, LabelledCodes, Result, Rng, settings};
 
 use crate::statistics::deviations::variance;
 use crate::{Entry, Metric, Scores};
@@ -23,6 +23,15 @@ impl Default for ActiveUnits {
     }
 }
 
+impl ActiveUnits {
+    fn check(self) -> Result<Self> {
+        if self.threshold >= 0.0 && self.threshold.is_finite() {
+            return Ok(self);
+        }
+        Err(Error::new(format!("setting \"threshold\" is {}", self.threshold)).help("wanted 0 or more"))
+    }
+}
+
 impl Metric for ActiveUnits {
     /// `active_units`, from 0 to the number of latents.
     fn score(&self, data: &LabelledCodes, _rng: &mut Rng) -> Scores {
@@ -36,7 +45,7 @@ pub const ENTRY: Entry = Entry {
     name: "active_units",
     about: "number of latents whose code varies over the images",
     paper: "Burda et al. 2016",
-    build: |table| Ok(Box::new(settings::read::<ActiveUnits>(table)?)),
+    build: |table| Ok(Box::new(settings::read::<ActiveUnits>(table)?.check()?)),
     complete: settings::complete::<ActiveUnits>,
 };
 

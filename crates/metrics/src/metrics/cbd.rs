@@ -1,6 +1,6 @@
 //! Correlation-based disentanglement: each latent should correlate with one factor and each factor with one latent.
 //!
-//! Moğultay Özcan 2024, "On disentangled representation learning", equations 5.3 to 5.9, on the absolute Pearson
+//! Mogultay Ozcan 2024, "On disentangled representation learning", equations 5.3 to 5.9, on the absolute Pearson
 //! correlations `P [N latents, M factors]` of the train rows:
 //!
 //! `compactness = 1/N sum_j (P_j* - P_jo)`, largest minus second largest of each latent's row,
@@ -75,7 +75,7 @@ fn build(table: &Table) -> Result<Box<dyn Metric>> {
 pub const ENTRY: Entry = Entry {
     name: "cbd",
     about: "gaps in the correlations between latents and factors",
-    paper: "Moğultay Özcan 2024",
+    paper: "Mogultay Ozcan 2024",
     build,
     complete: settings::complete::<Cbd>,
 };

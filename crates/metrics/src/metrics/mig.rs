@@ -13,7 +13,7 @@ use std::num::NonZeroUsize;
 
 use ndarray::{ArrayRef1, Axis};
 use serde::{Deserialize, Serialize};
-use unbraid_data::{LabelledCodes, Rng, settings};
+use unbraid_data::{Error, LabelledCodes, Rng, settings};
 
 use crate::statistics::classes::{Classes, classes_of_factors, classes_of_latents};
 use crate::statistics::entropy::entropy;
@@ -21,6 +21,9 @@ use crate::statistics::gap::gap;
 use crate::statistics::mutual_information::mutual_information_matrix;
 use crate::train_rows::{all_constant, train_tables};
 use crate::{Entry, Matrix, Metric, Scores};
+
+/// More bins than this would leave most of them empty for any number of rows.
+const MOST_BINS: usize = 10_000;
 
 /// Settings of the mutual information gap.
 #[derive(Debug, Clone, Serialize, Deserialize)]
@@ -33,6 +36,15 @@ pub struct Mig {
 impl Default for Mig {
     fn default() -> Self {
         Self { bins: NonZeroUsize::new(20).expect("20 is not zero") }
+    }
+}
+
+impl Mig {
+    fn check(self) -> unbraid_data::Result<Self> {
+        if self.bins.get() <= MOST_BINS {
+            return Ok(self);
+        }
+        Err(Error::new(format!("setting \"bins\" is {}", self.bins)).help(format!("wanted 1 to {MOST_BINS}")))
     }
 }
 
@@ -63,7 +75,8 @@ impl Metric for Mig {
 fn normalised_gap(of_latents: &ArrayRef1<f64>, classes: &Classes) -> Result<f64, String> {
     match entropy(classes) {
         0.0 => Err("the factor has a single value, so its entropy is zero".to_string()),
-        entropy => Ok(gap(of_latents) / entropy),
+        // Information is at most the entropy, but the two are added up in another order.
+        entropy => Ok((gap(of_latents) / entropy).min(1.0)),
     }
 }
 
@@ -81,7 +94,7 @@ pub const ENTRY: Entry = Entry {
     name: "mig",
     about: "gap between the two latents that tell most about each factor",
     paper: "Chen et al. 2018",
-    build: |table| Ok(Box::new(settings::read::<Mig>(table)?)),
+    build: |table| Ok(Box::new(settings::read::<Mig>(table)?.check()?)),
     complete: settings::complete::<Mig>,
 };
 

@@ -1,0 +1,17 @@
+//! What the command prints: a reader that has gone away ends it quietly, and a full disk is an error like any other.
+
+use std::fmt::Display;
+use std::io::{ErrorKind, Write, stdout};
+
+use unbraid_data::{Error, Result};
+
+/// Prints a line.
+pub fn print(text: impl Display) -> Result<()> {
+    let mut out = stdout().lock();
+    match writeln!(out, "{text}").and_then(|()| out.flush()) {
+        Ok(()) => Ok(()),
+        // As in `unbraid list | head`: there is nobody left to tell.
+        Err(error) if error.kind() == ErrorKind::BrokenPipe => std::process::exit(0),
+        Err(error) => Err(Error::failure(format!("the output cannot be written: {error}"))),
+    }
+}

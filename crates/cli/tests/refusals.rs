@@ -4,7 +4,12 @@
 
 mod support;
 
+use std::io::Write;
+
 use support::{Place, SMALL};
+use unbraid_data::npy::write_header;
+use zip::ZipWriter;
+use zip::write::SimpleFileOptions;
 
 /// The error for the small config with one thing replaced.
 fn config_refusal(from: &str, to: &str) -> String {
@@ -197,6 +202,49 @@ fn codes_that_cannot_be_scored() {
     place.write("cut.npz", &whole[..whole.len() / 2]);
     assert!(place.refusal(&["evaluate", "cut.npz"], 2).contains("cut.npz"));
     assert!(place.refusal(&["evaluate", "images.npz"], 2).contains("codes"));
+}
+
+/// The bytes of an `.npz` with these arrays: name, numpy's name of the type, shape, and values as bytes.
+fn npz(arrays: &[(&str, &str, &[usize], Vec<u8>)]) -> Vec<u8> {
+    let mut archive = ZipWriter::new(std::io::Cursor::new(Vec::new()));
+    for (name, descr, shape, values) in arrays {
+        archive.start_file(format!("{name}.npy"), SimpleFileOptions::default()).unwrap();
+        write_header(&mut archive, descr, shape).unwrap();
+        archive.write_all(values).unwrap();
+    }
+    archive.finish().unwrap().into_inner()
+}
+
+fn floats(values: &[f64]) -> Vec<u8> {
+    values.iter().flat_map(|value| value.to_le_bytes()).collect()
+}
+
+fn whole_numbers(values: &[i64]) -> Vec<u8> {
+    values.iter().flat_map(|value| value.to_le_bytes()).collect()
+}
+
+#[test]
+fn arrays_that_cannot_be_scored() {
+    let place = Place::new();
+    let codes = || ("codes", "<f8", &[2, 1][..], floats(&[0.5, 1.5]));
+    let factors = || ("factors", "<i8", &[2, 1][..], whole_numbers(&[0, 1]));
+    let mask = ("train_rows", "|b1", &[2][..], vec![1, 0]);
+    let cases = [
+        (npz(&[("codes", "<f8", &[2, 1], floats(&[f64::NAN, 1.0])), factors()]), "codes hold NaN at row 0, column 0"),
+        (npz(&[("codes", "<f8", &[1, 1], floats(&[0.5])), factors()]), "codes have 1 rows but factors have 2"),
+        (npz(&[codes(), factors(), ("factor_sizes", "<i8", &[1], whole_numbers(&[1]))]), "is 1 at row 1"),
+        (npz(&[codes(), ("factors", "<i8", &[2, 1], whole_numbers(&[0, -1]))]), "-1"),
+        (npz(&[("codes", "|O", &[2, 1], vec![0; 16]), factors()]), "pickled objects"),
+        (npz(&[codes(), factors(), mask]), "a mask of true and false"),
+        (npz(&[factors()]), "codes"),
+    ];
+    for (bytes, wanted) in cases {
+        place.write("bad.npz", bytes);
+        let message = place.refusal(&["evaluate", "bad.npz"], 2);
+        assert!(message.contains(wanted), "{wanted}: {message}");
+    }
+    place.write("good.npz", npz(&[codes(), factors()]));
+    place.output(&["evaluate", "good.npz"]);
 }
 
 #[test]

@@ -47,7 +47,6 @@ pub fn describe(folder: &RunFolder, config: &Config) -> Result<RunPage> {
         dataset: config.dataset.name.clone(),
         framework: config.framework.name.clone(),
         n_steps: checkpoint::steps_taken(&folder.read_model()?)? as usize,
-        images_per_sec: None,
         seed: config.seed,
         scores: folder.read_scores()?,
         figures,

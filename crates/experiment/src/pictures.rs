@@ -5,6 +5,7 @@ use toml::Table;
 use unbraid_data::factor_space::index_of;
 use unbraid_data::{Dataset, Error, LabelledCodes, Result, Seed};
 use unbraid_learn::encode::decode;
+use unbraid_metrics::metrics::kl::kl_per_latent;
 use unbraid_report::figures::curves::{Scale, loss_curves};
 use unbraid_report::figures::heatmap::heatmap;
 use unbraid_report::figures::reconstructions::reconstructions;
@@ -163,18 +164,9 @@ fn base_code(rows: &[usize], dataset: &dyn Dataset, data: &LabelledCodes, image:
 
 /// Latents by how much they carry, most first, each with a note that says how much.
 fn latents_by_weight(data: &LabelledCodes) -> Vec<(usize, String)> {
-    let (weights, what) = match &data.extras().log_variances {
-        Some(log_variances) => {
-            let kl = |(mean, log_variance): (&f64, &f64)| 0.5 * (mean * mean + log_variance.exp() - 1.0 - log_variance);
-            let columns = data.codes().columns().into_iter().zip(log_variances.columns());
-            (
-                columns
-                    .map(|(mean, lv)| mean.iter().zip(&lv).map(kl).sum::<f64>() / mean.len() as f64)
-                    .collect::<Vec<_>>(),
-                "KL",
-            )
-        }
-        None => (data.codes().std_axis(Axis(0), 0.0).to_vec(), "std"),
+    let (weights, what) = match kl_per_latent(data) {
+        Ok(per_latent) => (per_latent, "KL"),
+        Err(_) => (data.codes().std_axis(Axis(0), 0.0), "std"),
     };
     let mut order: Vec<usize> = (0..weights.len()).collect();
     order.sort_by(|&a, &b| weights[b].total_cmp(&weights[a]));

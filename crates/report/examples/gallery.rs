@@ -123,7 +123,6 @@ fn run(folder: &Path, framework: &str, mixed: f64) -> Result<RunPage> {
         dataset: "xy_squares".to_string(),
         framework: framework.to_string(),
         n_steps: 20_000,
-        images_per_sec: Some(1288.0),
         seed: 1,
         scores: made_up_scores(mixed),
         figures,

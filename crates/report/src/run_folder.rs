@@ -6,11 +6,12 @@ use std::path::{Path, PathBuf};
 use ndarray::{Array1, Array2};
 use serde_json::Value;
 use unbraid_data::labelled_codes::Extras;
+use unbraid_data::npy::{read_list, read_table};
 use unbraid_data::{Error, FactorSpace, LabelledCodes, Result};
 use unbraid_metrics::Scores;
 
 use crate::loss_log::{LossTable, read_losses};
-use crate::npy::{read_list, read_table, write_npy};
+use crate::npy::write_npy;
 use crate::scores_file::{matrices_json, parse_matrices, parse_scores, scores_json};
 use crate::whole_file::{
     cannot_read, cannot_write, create_folder, is_temporary_name, read_text, read_whole, write_new, write_whole,
@@ -178,11 +179,7 @@ impl RunFolder {
         let factors = read_table(&self.factors_path())?;
         let log_variances: Option<Array2<f64>> = where_present(&self.log_variances_path(), read_table)?;
         let reconstruction_losses = where_present(&self.reconstruction_losses_path(), read_list)?;
-        let extras = Extras {
-            log_variances,
-            reconstruction_losses: reconstruction_losses.map(|losses| losses.to_vec()),
-            ..Extras::default()
-        };
+        let extras = Extras { log_variances, reconstruction_losses, ..Extras::default() };
         LabelledCodes::new(codes, factors, space, extras).map_err(|error| error.at(self.path.display()))
     }
 

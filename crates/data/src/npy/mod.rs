@@ -153,8 +153,18 @@ impl NpyArray {
 }
 
 /// Reads a table of numbers, `[rows, columns]`, from a `.npy` file.
-pub fn read_npy_f64_2d(path: &Path) -> Result<Array2<f64>> {
+pub fn read_table(path: &Path) -> Result<Array2<f64>> {
     read_file(path)?.to_table().map_err(|error| error.at(path.display()))
+}
+
+/// Reads a list of numbers, `[rows]`, from a `.npy` file.
+pub fn read_list(path: &Path) -> Result<Vec<f64>> {
+    let array = read_file(path)?;
+    if array.shape.len() != 1 {
+        let message = format!("wanted a list with one axis, found shape {:?}", array.shape);
+        return Err(Error::new(message).at(path.display()));
+    }
+    array.to_f64().map_err(|error| error.at(path.display()))
 }
 
 /// Reads image numbers, `[n]`, from a `.npy` file.

@@ -21,8 +21,6 @@ pub struct RunPage {
     pub framework: String,
     /// How many steps it was trained.
     pub n_steps: usize,
-    /// How fast it was trained, where that is known.
-    pub images_per_sec: Option<f64>,
     /// The seed of all random numbers.
     pub seed: u64,
     /// Numbers, and reasons where there is none.
@@ -99,11 +97,10 @@ pub fn comparison_page(comparison: &Comparison) -> String {
     html::page(&comparison.title, &body)
 }
 
-/// `dsprites · beta_vae · 5,000 steps · 712 images/s · seed 1`.
+/// `dsprites · beta_vae · 5,000 steps · seed 1`.
 fn summary(run: &RunPage) -> String {
     let mut parts =
         vec![escape(&run.dataset), escape(&run.framework), format!("{} steps", with_separators(run.n_steps))];
-    parts.extend(run.images_per_sec.map(|rate| format!("{} images/s", rate_text(rate))));
     parts.push(format!("seed {}", run.seed));
     parts.retain(|part| !part.is_empty());
     parts.join(" · ")
@@ -144,9 +141,6 @@ fn comparison_table(runs: &[RunPage]) -> String {
         row("steps", &|run| with_separators(run.n_steps)),
         row("seed", &|run| run.seed.to_string()),
     ];
-    if runs.iter().any(|run| run.images_per_sec.is_some()) {
-        rows.push(row("images/s", &|run| run.images_per_sec.map_or("–".to_string(), rate_text)));
-    }
     for name in score_names(runs.iter().map(|run| &run.scores)) {
         rows.push(row(&name, &|run| run.scores.value(&name).map_or("–".to_string(), score_text)));
     }
@@ -187,10 +181,6 @@ fn heading(name: &str) -> String {
     escape(&(first + letters.as_str()))
 }
 
-fn rate_text(images_per_sec: f64) -> String {
-    with_separators(images_per_sec.round() as usize)
-}
-
 /// `10000` as `10,000`.
 fn with_separators(number: usize) -> String {
     let digits = number.to_string();
@@ -215,7 +205,6 @@ mod tests {
             dataset: "xy_squares".to_string(),
             framework: "beta_vae".to_string(),
             n_steps: 12_345,
-            images_per_sec: Some(1234.4),
             seed: 1,
             scores: Scores::new().with("mig", 0.25).without("cbd", "a < b"),
             figures: vec![PageFigure {
@@ -232,7 +221,7 @@ mod tests {
         let page = run_page(&example("runs/<a>"));
         for wanted in [
             "<title>runs/&lt;a&gt;</title>",
-            "xy_squares · beta_vae · 12,345 steps · 1,234 images/s · seed 1",
+            "xy_squares · beta_vae · 12,345 steps · seed 1",
             "<tr><th>mig</th><td>0.2500</td></tr>",
             "<li><b>cbd</b>: a &lt; b</li>",
             "<h2>Loss curves</h2>",

@@ -109,6 +109,8 @@ fn a_config_that_was_changed_under_the_run() {
     place.write("a/config.toml", config.replace("seed = 7", "seed = 8"));
     let message = place.refusal(&["resume", "a"], 2);
     assert!(message.contains("\"seed\" is not what the checkpoint was trained with"), "{message}");
+    place.write("a/config.toml", config.replace("steps = 40", "steps = 30"));
+    assert!(place.refusal(&["resume", "a"], 2).contains("was taken after step 40, past the 30"));
     place.write("a/config.toml", format!("rows = 20\n{config}"));
     for command in ["report", "traverse", "evaluate"] {
         let message = place.refusal(&[command, "a"], 2);

@@ -140,7 +140,6 @@ fn an_interrupt_while_encoding_stops_and_can_be_resumed() {
     while !place.path("a/model.safetensors").exists() {
         sleep(Duration::from_millis(1));
     }
-    sleep(Duration::from_millis(300));
     let interrupt =
         std::process::Command::new("sh").args(["-c", &format!("kill -INT {}", child.id())]).status().unwrap();
     assert!(interrupt.success());

@@ -89,15 +89,16 @@ impl Config {
                 Error::new(format!("a config has no \"{key}\"{close}")).help(format!("it has {}", KEYS.join(", ")))
             );
         }
-        let dataset = Named::take(&mut table, "dataset", None)?.complete("dataset", datasets::complete)?;
+        let dataset = Named::take(&mut table, "dataset", None)?.complete("[dataset]", datasets::complete)?;
         let framework = Named::take(&mut table, "framework", None)?;
         let row = frameworks::find(&framework.name)?;
-        let framework = framework.complete("framework", |_, settings| (row.complete)(settings))?;
-        let sampler = Named::take(&mut table, "sampler", Some(row.sampler))?.complete("sampler", samplers::complete)?;
+        let framework = framework.complete("[framework]", |_, settings| (row.complete)(settings))?;
+        let sampler =
+            Named::take(&mut table, "sampler", Some(row.sampler))?.complete("[sampler]", samplers::complete)?;
         let model = Named::take(&mut table, "model", Some("conv64"))?
-            .complete("model", |name, settings| (nets::find(name)?.complete)(settings))?;
+            .complete("[model]", |name, settings| (nets::find(name)?.complete)(settings))?;
         let optimiser = Named::take(&mut table, "optimiser", Some("adam"))?
-            .complete("optimiser", |name, settings| (optimisers::find(name)?.complete)(settings))?;
+            .complete("[optimiser]", |name, settings| (optimisers::find(name)?.complete)(settings))?;
         let training = section(&mut table, "training")?.unwrap_or_default();
         let training = settings::read::<Training>(&training).map_err(|error| error.of("[training]"))?;
         training.check()?;
@@ -197,12 +198,15 @@ impl Named {
         Ok(Self { name, settings })
     }
 
-    /// Fills in the settings that were left out.
-    fn complete(self, key: &str, complete: impl Fn(&str, &Table) -> Result<Table>) -> Result<Self> {
-        let settings = complete(&self.name, &self.settings);
-        let place = if key == "metrics" { format!("metric \"{}\"", self.name) } else { format!("[{key}]") };
-        let settings = settings.map_err(|error| in_place(error, &place))?;
+    /// Fills in the settings that were left out; `place` is where a mistake is said to be.
+    fn complete(self, place: &str, complete: impl Fn(&str, &Table) -> Result<Table>) -> Result<Self> {
+        let settings = complete(&self.name, &self.settings).map_err(|error| in_place(error, place))?;
         Ok(Self { name: self.name, settings })
+    }
+
+    fn complete_metric(self) -> Result<Self> {
+        let place = format!("metric \"{}\"", self.name);
+        self.complete(&place, unbraid_metrics::complete)
     }
 
     fn to_table(&self) -> Table {
@@ -228,8 +232,7 @@ fn take_metrics(table: &mut Table) -> Result<Vec<Named>> {
             return Err(Error::new("\"metrics\" is no list").help("wanted [[metrics]] sections, each with a name"));
         }
     };
-    let metrics: Vec<Named> =
-        named.into_iter().map(|metric| metric.complete("metrics", unbraid_metrics::complete)).collect::<Result<_>>()?;
+    let metrics: Vec<Named> = named.into_iter().map(Named::complete_metric).collect::<Result<_>>()?;
     for (position, metric) in metrics.iter().enumerate() {
         if metrics[..position].iter().any(|other| other.name == metric.name) {
             return Err(Error::new(format!("metric \"{}\" is named twice", metric.name))

@@ -1,5 +1,7 @@
 //! The training stage: the loop, the loss log and the checkpoints.
 
+use std::cmp::Ordering;
+
 use unbraid_data::loader::{LoadedBatch, Loader};
 use unbraid_data::{Error, Result, Seed};
 use unbraid_learn::tensors::{recording_device, tensor};
@@ -27,8 +29,14 @@ pub fn train(folder: &RunFolder, config: &Config, prepared: &mut Prepared, watch
     let training = &config.training;
     let learner = &mut prepared.learner;
     let mut saved = load_checkpoint(folder, config, learner)?;
-    if saved < training.steps {
-        folder.remove_results()?;
+    match saved.cmp(&training.steps) {
+        Ordering::Less => folder.remove_results()?,
+        Ordering::Equal => {}
+        Ordering::Greater => {
+            let message =
+                format!("the checkpoint was taken after step {saved}, past the {} of its config", training.steps);
+            return Err(Error::new(message).help(format!("raise training.steps in {}", folder.config_path().display())));
+        }
     }
     let columns = [&["loss"], learner.framework.parts()].concat();
     let mut log = LossLog::resume(&folder.losses_path(), &columns, saved as usize)?;

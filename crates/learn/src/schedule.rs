@@ -58,13 +58,11 @@ impl TryFrom<Value> for Schedule {
             Value::Float(number) => Ok(Schedule::Constant(number)),
             Value::Integer(number) => Ok(Schedule::Constant(number as f64)),
             Value::Table(table) => {
-                if let Some(key) = ["from", "to", "steps"].into_iter().find(|key| !table.contains_key(*key)) {
-                    let known = settings::read::<Change>(&table).map_err(|error| error.of("a schedule"));
-                    return Err(known
-                        .err()
-                        .unwrap_or_else(|| Error::new(format!("the schedule has no \"{key}\"")).help(LIKE)));
+                let change = settings::read(&table).map_err(|error| error.of("a schedule"))?;
+                match ["from", "to", "steps"].into_iter().find(|key| !table.contains_key(*key)) {
+                    None => Ok(Schedule::Change(change)),
+                    Some(key) => Err(Error::new(format!("the schedule has no \"{key}\"")).help(LIKE)),
                 }
-                settings::read(&table).map(Schedule::Change).map_err(|error| error.of("a schedule"))
             }
             other => Err(Error::new(format!("found {other}, wanted a number or a schedule")).help(LIKE)),
         }

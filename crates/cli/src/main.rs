@@ -11,6 +11,8 @@ use clap::{Parser, Subcommand};
 use unbraid_data::error::Kind;
 use unbraid_data::{Error, Result};
 
+use crate::output::tell;
+
 /// More would only wait for one another.
 const MOST_THREADS: usize = 512;
 
@@ -42,7 +44,7 @@ enum Command {
     Evaluate(commands::evaluate::Arguments),
     /// Draw what each latent of a run does, as PNG and GIF
     Traverse(commands::traverse::Arguments),
-    /// Draw the figures and the page of a run again
+    /// Make the scores, the figures and the page of a run again
     Report(commands::report::Arguments),
     /// Measure how fast this machine is at it
     Bench(commands::bench::Arguments),
@@ -61,7 +63,7 @@ fn main() -> ExitCode {
         Ok(Outcome::Done) => ExitCode::SUCCESS,
         Ok(Outcome::Stopped) => ExitCode::from(130),
         Err(error) => {
-            eprintln!("error: {error}");
+            tell(format!("error: {error}"));
             ExitCode::from(match error.kind() {
                 Kind::Input => 2,
                 Kind::Failure => 1,

@@ -1,7 +1,7 @@
 //! What the command prints: a reader that has gone away ends it quietly, and a full disk is an error like any other.
 
 use std::fmt::Display;
-use std::io::{ErrorKind, Write, stdout};
+use std::io::{ErrorKind, Write, stderr, stdout};
 
 use unbraid_data::{Error, Result};
 
@@ -14,4 +14,9 @@ pub fn print(text: impl Display) -> Result<()> {
         Err(error) if error.kind() == ErrorKind::BrokenPipe => std::process::exit(0),
         Err(error) => Err(Error::failure(format!("the output cannot be written: {error}"))),
     }
+}
+
+/// Prints a line about how it goes on; where it cannot be printed, the work is worth more than the line.
+pub fn tell(text: impl Display) {
+    let _ = writeln!(stderr(), "{text}");
 }

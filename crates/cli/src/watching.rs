@@ -8,6 +8,8 @@ use indicatif::{ProgressBar, ProgressStyle};
 use unbraid_data::{Error, Result};
 use unbraid_experiment::Watch;
 
+use crate::output::tell;
+
 /// Time between plain lines.
 const BETWEEN_LINES: Duration = Duration::from_secs(10);
 
@@ -38,7 +40,7 @@ impl Watcher {
             if STOP.swap(true, Ordering::SeqCst) {
                 std::process::exit(130);
             }
-            eprintln!("\nstopping; Ctrl-C again stops at once, without saving");
+            tell("\nstopping; Ctrl-C again stops at once, without saving");
         };
         ctrlc::set_handler(heard).map_err(|error| Error::failure(format!("Ctrl-C cannot be listened to: {error}")))?;
         Ok(Self { bar: None, stage: Stage::new("", 0), last_line: Instant::now() })
@@ -49,7 +51,8 @@ impl Watcher {
         if let Some(bar) = self.bar.take() {
             bar.finish();
         } else if self.stage.total > 0 {
-            eprintln!("{} finished after {:.0} s", self.stage.name, self.stage.began.elapsed().as_secs_f64());
+            let how = if self.should_stop() { "stopped" } else { "finished" };
+            tell(format!("{} {how} after {:.0} s", self.stage.name, self.stage.began.elapsed().as_secs_f64()));
         }
         self.stage = Stage::new("", 0);
     }
@@ -61,7 +64,7 @@ impl Watcher {
         } else if self.last_line.elapsed() >= BETWEEN_LINES {
             self.last_line = Instant::now();
             let Stage { name, done, total, .. } = &self.stage;
-            eprintln!("{name} {done}/{total}, {}", text(&self.stage));
+            tell(format!("{name} {done}/{total}, {}", text(&self.stage)));
         }
     }
 }
@@ -78,7 +81,7 @@ impl Watch for Watcher {
             bar.set_prefix(name.to_string());
             self.bar = Some(bar);
         } else {
-            eprintln!("{name}");
+            tell(name);
         }
     }
 
@@ -98,7 +101,7 @@ impl Watch for Watcher {
 
     fn note(&mut self, text: &str) {
         self.finish();
-        eprintln!("{text}");
+        tell(text);
     }
 
     fn should_stop(&self) -> bool {

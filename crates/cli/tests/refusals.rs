@@ -76,7 +76,7 @@ fn configs_with_mistakes() {
 fn folders_that_cannot_take_a_run() {
     let place = Place::new();
     place.write("small.toml", SMALL);
-    assert!(place.refusal(&["train", "missing.toml"], 2).contains("missing.toml cannot be read"));
+    assert!(place.refusal(&["train", "missing.toml"], 2).contains("cannot read missing.toml"));
     place.output(&["train", "small.toml", "--out", "a"]);
     let again = place.refusal(&["train", "small.toml", "--out", "a"], 2);
     assert!(again.contains("a already holds a run"), "{again}");
@@ -134,6 +134,12 @@ fn files_that_are_missing_from_a_run() {
     assert!(place.refusal(&["resume", "a"], 2).contains("put the file back"));
     place.write("a/losses.csv", &losses[..losses.len() / 2]);
     assert!(place.refusal(&["resume", "a"], 2).contains("the checkpoint was taken after step 40"));
+    // A refusal changes nothing, not even where training would go on.
+    let config = std::fs::read_to_string(place.path("a/config.toml")).unwrap();
+    place.write("a/config.toml", config.replace("steps = 40", "steps = 50"));
+    place.refusal(&["resume", "a"], 2);
+    assert!(place.path("a/codes.npy").exists() && place.path("a/report.html").exists());
+    place.write("a/config.toml", config);
     std::fs::remove_file(place.path("a/codes.npy")).unwrap();
     assert!(place.refusal(&["evaluate", "a"], 2).contains("unbraid resume a"));
     // A folder with a checkpoint but no config is not taken for an empty one.
@@ -166,7 +172,13 @@ fn output_that_nobody_reads_or_that_does_not_fit() {
     let full = shell("list > /dev/full");
     assert_eq!(full.status.code(), Some(1), "{full:?}");
     assert!(String::from_utf8_lossy(&full.stderr).contains("error: the output cannot be written"), "{full:?}");
-    drop(place);
+    let silent = shell("list 2> /dev/full > /dev/null");
+    assert!(silent.status.success(), "{silent:?}");
+    assert_eq!(shell("train nothing.toml 2> /dev/full").status.code(), Some(2));
+    // A pipe cannot hold an archive, and must not be replaced by one.
+    assert!(std::process::Command::new("mkfifo").arg(place.path("pipe")).status().unwrap().success());
+    assert!(place.refusal(&["data", "export", "xy_squares", "pipe", "--set", "squares=1"], 2).contains("pipe"));
+    assert!(!place.path("pipe").is_file());
 }
 
 #[test]
@@ -256,6 +268,11 @@ fn names_that_are_in_no_list() {
     assert!(place.refusal(&["data", "stats", "dsprite"], 2).contains("did you mean \"dsprites\"?"));
     let fixed = place.refusal(&["data", "stats", "dsprites", "--set", "fix={ shap = 0 }"], 2);
     assert!(fixed.contains("did you mean \"shape\"?"), "{fixed}");
+    place.write(
+        "good.npz",
+        npz(&[("codes", "<f8", &[1, 1], floats(&[0.5])), ("factors", "<i8", &[1, 1], whole_numbers(&[0]))]),
+    );
+    assert!(place.refusal(&["evaluate", "good.npz", "--metrics", "mig,mig"], 2).contains("named twice"));
     for threads in ["0", "99999"] {
         assert!(place.refusal(&["list", "--threads", threads], 2).contains("wanted 1 to 512"));
     }

@@ -52,6 +52,12 @@ impl Error {
         self
     }
 
+    /// Says that a name is in no list.
+    pub fn about_a_name(mut self) -> Self {
+        self.about_a_name = true;
+        self
+    }
+
     /// Whether it says that a name is in no list, which needs no place before it.
     pub fn is_about_a_name(&self) -> bool {
         self.about_a_name
@@ -89,8 +95,9 @@ pub fn did_you_mean<'a>(name: &str, choices: impl IntoIterator<Item = &'a str>) 
 
 /// The error for a name that is in no list: `no metric is called "migg"; did you mean "mig"?`.
 pub fn unknown_name<'a>(kind: &str, name: &str, choices: impl IntoIterator<Item = &'a str>) -> Error {
-    let error = Error::new(format!("no {kind} is called \"{name}\"{}", did_you_mean(name, choices)));
-    Error { about_a_name: true, ..error }.help(format!("`unbraid list {kind}s` prints them all"))
+    Error::new(format!("no {kind} is called \"{name}\"{}", did_you_mean(name, choices)))
+        .about_a_name()
+        .help(format!("`unbraid list {kind}s` prints them all"))
 }
 
 #[cfg(test)]

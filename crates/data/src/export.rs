@@ -25,8 +25,10 @@ pub fn export_npz(dataset: &dyn Dataset, indices: Option<&[usize]>, path: &Path)
     if let Some(indices) = indices {
         check_indices(dataset, indices)?;
     }
-    let partial = partial_path(path)?;
-    let written = write_archive(dataset, indices, &partial).and_then(|()| std::fs::rename(&partial, path));
+    // A link keeps pointing where it did: it is the file behind it that is replaced.
+    let target = std::fs::canonicalize(path).unwrap_or_else(|_| path.to_path_buf());
+    let partial = partial_path(&target)?;
+    let written = write_archive(dataset, indices, &partial).and_then(|()| std::fs::rename(&partial, &target));
     written.map_err(|error| {
         // What is left of it may not be there at all, and the first error is the one to tell.
         let _ = std::fs::remove_file(&partial);
@@ -41,6 +43,11 @@ fn partial_path(path: &Path) -> Result<PathBuf> {
     };
     if path.is_dir() {
         return Err(Error::new(format!("{} is a folder", path.display())).help("name a file, for instance data.npz"));
+    }
+    if path.exists() && !path.is_file() {
+        return Err(
+            Error::new(format!("{} is a device or a pipe", path.display())).help("name a file, for instance data.npz")
+        );
     }
     let mut name = name.to_os_string();
     name.push(format!(".partial-{}", std::process::id()));

@@ -68,6 +68,7 @@ impl FactorSpace {
         self.names().position(|factor| factor == name).ok_or_else(|| {
             let names: Vec<&str> = self.names().collect();
             Error::new(format!("no factor is called \"{name}\"{}", did_you_mean(name, self.names())))
+                .about_a_name()
                 .help(format!("the factors are {}", names.join(", ")))
         })
     }

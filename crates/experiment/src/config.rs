@@ -1,6 +1,5 @@
 //! The config of a run: one TOML file, no inheritance, no interpolation, unknown keys are errors.
 
-use std::fs;
 use std::path::Path;
 
 use serde::{Deserialize, Serialize};
@@ -9,6 +8,7 @@ use unbraid_data::error::did_you_mean;
 use unbraid_data::{Error, Result, datasets, samplers, settings};
 use unbraid_learn::schedule::Schedule;
 use unbraid_learn::{frameworks, nets, optimisers};
+use unbraid_report::whole_file::read_text;
 
 const KEYS: &[&str] = &["seed", "rows", "dataset", "sampler", "framework", "model", "optimiser", "training", "metrics"];
 
@@ -68,9 +68,7 @@ impl Default for Training {
 impl Config {
     /// Reads a file and puts `--set` overrides into it.
     pub fn load(path: &Path, overrides: &[String]) -> Result<Self> {
-        let text = fs::read_to_string(path)
-            .map_err(|error| Error::new(format!("{} cannot be read: {error}", path.display())))?;
-        Self::parse(&text, overrides).map_err(|error| error.at(path.display()))
+        Self::parse(&read_text(path)?, overrides).map_err(|error| error.at(path.display()))
     }
 
     /// Reads the text of a config and puts overrides (`framework.beta=8`) into it.

@@ -9,6 +9,7 @@ use unbraid_data::{Dataset, Error, FactorSpace, LabelledCodes, Result, Seed};
 use unbraid_learn::encode::encode;
 use unbraid_metrics::{Metric, Scores, score_all};
 use unbraid_report::RunFolder;
+use unbraid_report::run_folder::quoted;
 
 use crate::config::{Config, Named};
 use crate::prepare::{Prepared, rows_to_encode};
@@ -43,7 +44,7 @@ pub fn encode_dataset(
 
 /// The codes that a run left, which must be those that its config asks for.
 pub fn read_codes(folder: &RunFolder, config: &Config, dataset: &dyn Dataset) -> Result<LabelledCodes> {
-    let place = folder.path().display();
+    let place = quoted(folder.path());
     let go_on = format!("`unbraid resume {place}` goes on with it");
     if !folder.codes_path().exists() {
         return Err(Error::new(format!("{place} has no codes yet: its training has not ended")).help(go_on));

@@ -32,7 +32,8 @@ pub fn write_page(folder: &RunFolder, config: &Config) -> Result<()> {
 
 /// What a page shows of a run.
 pub fn describe(folder: &RunFolder, config: &Config) -> Result<RunPage> {
-    let title = folder.path().file_name().map_or_else(|| "run".to_string(), |name| name.to_string_lossy().to_string());
+    let path = folder.path().canonicalize().unwrap_or_else(|_| folder.path().to_path_buf());
+    let title = path.file_name().map_or_else(|| "run".to_string(), |name| name.to_string_lossy().to_string());
     let mut figures = Vec::new();
     for (name, file, caption) in FIGURES {
         let path = folder.figure_path(file);

@@ -56,6 +56,9 @@ fn carry_on(folder: &RunFolder, config: &Config, watch: &mut dyn Watch) -> Resul
     }
     watch.stage("drawing", 0);
     draw_all(folder, config, &mut prepared, &data)?;
+    if watch.should_stop() {
+        return stopped;
+    }
     write_page(folder, config)?;
     Ok(Ending::Finished)
 }

@@ -1,7 +1,5 @@
 //! The training stage: the loop, the loss log and the checkpoints.
 
-use std::cmp::Ordering;
-
 use unbraid_data::loader::{LoadedBatch, Loader};
 use unbraid_data::{Error, Result, Seed};
 use unbraid_learn::tensors::{recording_device, tensor};
@@ -29,20 +27,18 @@ pub fn train(folder: &RunFolder, config: &Config, prepared: &mut Prepared, watch
     let training = &config.training;
     let learner = &mut prepared.learner;
     let mut saved = load_checkpoint(folder, config, learner)?;
-    match saved.cmp(&training.steps) {
-        Ordering::Less => folder.remove_results()?,
-        Ordering::Equal => {}
-        Ordering::Greater => {
-            let message =
-                format!("the checkpoint was taken after step {saved}, past the {} of its config", training.steps);
-            return Err(Error::new(message).help(format!("raise training.steps in {}", folder.config_path().display())));
-        }
+    if saved > training.steps {
+        let message = format!("the checkpoint was taken after step {saved}, past the {} of its config", training.steps);
+        return Err(Error::new(message).help(format!("raise training.steps in {}", folder.config_path().display())));
     }
     let columns = [&["loss"], learner.framework.parts()].concat();
     let mut log = LossLog::resume(&folder.losses_path(), &columns, saved as usize)?;
     let (dataset, sampler) = (prepared.dataset.clone(), prepared.sampler.clone());
     let mut loader = Loader::start(dataset, sampler, Seed(config.seed), training.batch_size, saved, LOADING_THREADS)?;
     let (pixels, origin) = (prepared.dataset.image_shape().n_pixels(), config.origin());
+    if saved < training.steps {
+        folder.remove_results()?;
+    }
 
     watch.stage("training", training.steps);
     watch.progress(saved);

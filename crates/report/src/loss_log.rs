@@ -58,11 +58,14 @@ impl LossLog {
             Ok(bytes) => bytes,
             Err(error) => return Err(cannot_read(path, &error).help(LOST)),
         };
+        if header(columns).as_bytes().starts_with(&bytes) {
+            return Err(Error::new(format!("{} holds no losses", path.display())).help(LOST));
+        }
         if !bytes.starts_with(header(columns).as_bytes()) {
             return Err(other_columns(path, columns, &bytes));
         }
         let kept = length_up_to(&bytes, last_step);
-        check_steps(&bytes[..kept], last_step).map_err(|error| error.at(path.display()))?;
+        check_steps(&bytes[..kept], columns.len(), last_step).map_err(|error| error.at(path.display()))?;
         let cut = || {
             let mut file = OpenOptions::new().write(true).open(path)?;
             file.set_len(kept as u64)?;
@@ -100,14 +103,15 @@ impl LossLog {
 /// What to do about a log that does not reach back to the first step.
 const LOST: &str = "a run goes on only with the losses of all its steps: put the file back, or start a new run";
 
-/// Refuses a log that does not have each step from 1 to `last_step`.
-fn check_steps(bytes: &[u8], last_step: usize) -> Result<()> {
-    let lines = bytes.split(|byte| *byte == b'\n').skip(1).filter(|line| !line.is_empty());
-    let steps = lines.map(|line| {
-        let digits = line.split(|byte| *byte == b',').next().unwrap_or_default();
-        std::str::from_utf8(digits).ok().and_then(|text| text.parse::<usize>().ok())
-    });
-    let n_whole = steps.enumerate().take_while(|(row, step)| *step == Some(row + 1)).count();
+/// Refuses a log that does not have a whole row for each step from 1 to `last_step`.
+fn check_steps(bytes: &[u8], n_columns: usize, last_step: usize) -> Result<()> {
+    let rows = std::str::from_utf8(bytes).unwrap_or_default().lines().skip(1);
+    let is_whole = |(row, line): &(usize, &str)| {
+        let mut numbers = line.split(',').map(str::parse::<f64>);
+        let step = numbers.next().and_then(|step| step.ok());
+        step == Some((row + 1) as f64) && numbers.clone().all(|number| number.is_ok()) && numbers.count() == n_columns
+    };
+    let n_whole = rows.enumerate().take_while(is_whole).count();
     if n_whole == last_step {
         return Ok(());
     }
@@ -236,10 +240,17 @@ mod tests {
         let folder = tempfile::tempdir().unwrap();
         let path = folder.path().join("losses.csv");
         assert!(LossLog::resume(&path, &COLUMNS, 2).unwrap_err().to_string().contains("put the file back"));
-        for rows in ["", "1,1.0,1.0\n", "1,1.0,1.0\n3,1.0,1.0\n", "1,1.0,1.0\n2,1.0"] {
+        for rows in [
+            "",
+            "1,1.0,1.0\n",
+            "1,1.0,1.0\n3,1.0,1.0\n",
+            "1,1.0,1.0\n2,1.0",
+            "1,1.0,1.0\n2,1.0\n",
+            "1,1.0,x\n2,1.0,1.0\n",
+        ] {
             fs::write(&path, format!("step,loss,kl\n{rows}")).unwrap();
             let error = LossLog::resume(&path, &COLUMNS, 2).unwrap_err().to_string();
-            assert!(error.contains("was taken after step 2, but the losses end at step"), "{rows}: {error}");
+            assert!(error.contains("put the file back"), "{rows}: {error}");
         }
     }
 

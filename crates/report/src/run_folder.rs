@@ -1,6 +1,7 @@
 //! The folder of a run: plain files, each written by one stage and read by the next.
 
 use std::fs;
+use std::io::ErrorKind;
 use std::path::{Path, PathBuf};
 
 use ndarray::{Array1, Array2};
@@ -17,6 +18,12 @@ use crate::whole_file::{
     cannot_read, cannot_write, create_folder, is_temporary_name, read_text, read_whole, write_new, write_whole,
 };
 
+/// The path as a shell takes it: in quotes where it has a space.
+pub fn quoted(path: &Path) -> String {
+    let text = path.display().to_string();
+    if text.contains(char::is_whitespace) { format!("'{text}'") } else { text }
+}
+
 /// The paths of a run and the way to read and write each. All files but `losses.csv` are replaced whole.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct RunFolder {
@@ -28,10 +35,20 @@ impl RunFolder {
     /// be one. Of several processes that try at once, one succeeds.
     pub fn create(path: &Path, config: &str) -> Result<Self> {
         let folder = Self { path: path.to_path_buf() };
-        let place = path.display();
-        if folder.config_path().exists() {
-            return Err(folder.taken());
+        match folder.claim(config) {
+            // Whatever failed: another process was first, and may have cleared up what this one had begun.
+            Err(_) if folder.config_path().exists() => {
+                let place = quoted(path);
+                Err(Error::new(format!("{place} already holds a run")).help(format!(
+                    "`unbraid resume {place}` goes on with it; `--out` with another folder starts a new one"
+                )))
+            }
+            claimed => claimed.map(|()| folder),
         }
+    }
+
+    fn claim(&self, config: &str) -> Result<()> {
+        let (folder, path, place) = (self, self.path.as_path(), self.path.display());
         if path.exists() && !path.is_dir() {
             return Err(Error::new(format!("{place} is a file, not a folder")).help("choose another path with `--out`"));
         }
@@ -42,17 +59,7 @@ impl RunFolder {
         }
         create_folder(path)?;
         folder.check_writable()?;
-        match write_new(&folder.config_path(), config.as_bytes()) {
-            // Whether another process was first, or went on to clear up what this one had begun.
-            Err(_) if folder.config_path().exists() => Err(folder.taken()),
-            written => written.map(|()| folder),
-        }
-    }
-
-    fn taken(&self) -> Error {
-        let place = self.path.display();
-        Error::new(format!("{place} already holds a run"))
-            .help(format!("`unbraid resume {place}` goes on with it; `--out` with another folder starts a new one"))
+        write_new(&folder.config_path(), config.as_bytes())
     }
 
     /// The folder of a run that is there; refuses one without `config.toml`.
@@ -211,7 +218,7 @@ impl RunFolder {
         write_whole(&self.page_path(), html.as_bytes())
     }
 
-    /// Removes codes, scores and the page, which belong to the step that they were made after: training goes on.
+    /// Removes codes, scores, figures and the page, which belong to the step that they were made after: training goes on.
     pub fn remove_results(&self) -> Result<()> {
         let results = [
             self.page_path(),
@@ -222,7 +229,12 @@ impl RunFolder {
             self.log_variances_path(),
             self.reconstruction_losses_path(),
         ];
-        results.iter().try_for_each(|path| remove(path))
+        results.iter().try_for_each(|path| remove(path))?;
+        let figures = self.path.join("figures");
+        match fs::remove_dir_all(&figures) {
+            Err(error) if error.kind() != ErrorKind::NotFound => Err(cannot_write(&figures, &error)),
+            _ => Ok(()),
+        }
     }
 
     /// Removes the unfinished files that a killed run left behind. Only for the one process that goes on with the run.
@@ -262,7 +274,7 @@ fn list(folder: &Path) -> Result<Vec<PathBuf>> {
 
 fn remove(path: &Path) -> Result<()> {
     match fs::remove_file(path) {
-        Err(error) if error.kind() != std::io::ErrorKind::NotFound => {
+        Err(error) if error.kind() != ErrorKind::NotFound => {
             Err(Error::new(format!("cannot remove {}: {error}", path.display())))
         }
         _ => Ok(()),

@@ -3,7 +3,7 @@
 use std::path::{Path, PathBuf};
 
 use toml::Table;
-use unbraid_data::{LabelledCodes, Result, Seed, datasets, npz};
+use unbraid_data::{Error, LabelledCodes, Result, Seed, datasets, npz};
 use unbraid_experiment::Named;
 use unbraid_experiment::measure::{measure, read_codes};
 use unbraid_experiment::run::read_config;
@@ -46,8 +46,8 @@ pub fn run(arguments: &Arguments) -> Result<Outcome> {
     let input = read_input(&arguments.input)?;
     let metrics = match arguments.metrics.as_deref() {
         None => input.metrics.clone(),
-        Some("all") => all_metrics(),
-        Some(names) => names.split(',').map(|name| chosen(name.trim(), &input.metrics)).collect(),
+        Some("all") => METRICS.iter().map(|entry| chosen(entry.name, &input.metrics)).collect(),
+        Some(names) => by_name(names, &input.metrics)?,
     };
     let scores = measure(&metrics, &input.data, Seed(arguments.seed.unwrap_or(input.seed)))?;
     if arguments.json {
@@ -68,6 +68,15 @@ fn read_input(path: &Path) -> Result<Input> {
     let dataset = datasets::open(&config.dataset.name, &config.dataset.settings)?;
     let data = read_codes(&folder, &config, dataset.as_ref())?;
     Ok(Input { data, metrics: config.metrics, seed: config.seed })
+}
+
+/// The metrics of a list separated by commas.
+fn by_name(names: &str, of_run: &[Named]) -> Result<Vec<Named>> {
+    let names: Vec<&str> = names.split(',').map(str::trim).collect();
+    if let Some(position) = (1..names.len()).find(|&position| names[..position].contains(&names[position])) {
+        return Err(Error::new(format!("metric \"{}\" is named twice", names[position])).help("leave one out"));
+    }
+    Ok(names.iter().map(|name| chosen(name, of_run)).collect())
 }
 
 /// The metric called `name`, with the settings that the run gives it where it does.

@@ -6,6 +6,7 @@ use std::path::Path;
 use unbraid_data::Result;
 use unbraid_experiment::Ending;
 use unbraid_report::RunFolder;
+use unbraid_report::run_folder::quoted;
 use unbraid_report::tables::scores_table;
 
 use crate::Outcome;
@@ -36,7 +37,7 @@ fn tell_ending(ending: Ending, path: &Path) -> Result<Outcome> {
             Ok(Outcome::Done)
         }
         Ending::Stopped(step) => {
-            print(format!("stopped and saved after step {step}; to go on:\n  unbraid resume {}", path.display()))?;
+            print(format!("stopped and saved after step {step}; to go on:\n  unbraid resume {}", quoted(path)))?;
             Ok(Outcome::Stopped)
         }
     }

@@ -1,10 +1,10 @@
-//! `unbraid report`: the figures and the page of a run, drawn again from what it left.
+//! `unbraid report`: the scores, figures and page of a run, made again from its codes and its checkpoint.
 
 use std::path::{Path, PathBuf};
 
-use unbraid_data::{Error, LabelledCodes, Result};
+use unbraid_data::{Error, LabelledCodes, Result, Seed};
 use unbraid_experiment::Config;
-use unbraid_experiment::measure::read_codes;
+use unbraid_experiment::measure::{measure, read_codes};
 use unbraid_experiment::page::write_page;
 use unbraid_experiment::pictures::draw_all;
 use unbraid_experiment::prepare::{Prepared, prepare};
@@ -37,6 +37,7 @@ pub struct Trained {
 /// Carries out the command.
 pub fn run(arguments: &Arguments) -> Result<Outcome> {
     let Trained { folder, config, mut prepared, data } = open_trained(&arguments.run)?;
+    folder.write_scores(&measure(&config.metrics, &data, Seed(config.seed))?)?;
     draw_all(&folder, &config, &mut prepared, &data)?;
     write_page(&folder, &config)?;
     print(folder.page_path().display())?;

@@ -10,27 +10,23 @@ use crate::config::Config;
 use crate::measure::{encode_dataset, measure};
 use crate::page::write_page;
 use crate::pictures::draw_all;
-use crate::prepare::prepare;
+use crate::prepare::{Prepared, prepare};
 use crate::train::{Ending, train};
 use crate::watch::Watch;
 
-/// Starts a run in a new folder and carries it to its end.
-pub fn start(config: &Config, path: &Path, watch: &mut dyn Watch) -> Result<Ending> {
-    check(config)?;
+/// Starts a run in a new folder and carries it to its end. All that can be wrong with the config was found when it was
+/// prepared, before there is a folder.
+pub fn start(config: &Config, prepared: Prepared, path: &Path, watch: &mut dyn Watch) -> Result<Ending> {
     let folder = RunFolder::create(path, &config.to_toml())?;
-    carry_on(&folder, config, watch)
-}
-
-/// Finds all that is wrong with a config, before a folder is made.
-pub fn check(config: &Config) -> Result<()> {
-    prepare(config).map(drop)
+    carry_on(&folder, config, prepared, watch)
 }
 
 /// Goes on with a run from its last checkpoint to its end. A run that has ended gets its later stages done again.
 pub fn resume(path: &Path, watch: &mut dyn Watch) -> Result<Ending> {
     let folder = RunFolder::open(path)?;
     let config = read_config(&folder)?;
-    carry_on(&folder, &config, watch)
+    let prepared = prepare(&config)?;
+    carry_on(&folder, &config, prepared, watch)
 }
 
 /// The config that a run was started with.
@@ -38,10 +34,9 @@ pub fn read_config(folder: &RunFolder) -> Result<Config> {
     Config::parse(&folder.read_config()?, &[]).map_err(|error| error.at(folder.config_path().display()))
 }
 
-fn carry_on(folder: &RunFolder, config: &Config, watch: &mut dyn Watch) -> Result<Ending> {
+fn carry_on(folder: &RunFolder, config: &Config, mut prepared: Prepared, watch: &mut dyn Watch) -> Result<Ending> {
     let _held = hold(folder)?;
     folder.remove_leftovers()?;
-    let mut prepared = prepare(config)?;
     if let Ending::Stopped(step) = train(folder, config, &mut prepared, watch)? {
         return Ok(Ending::Stopped(step));
     }

@@ -4,7 +4,8 @@
 
 use std::path::Path;
 
-use unbraid_experiment::{Config, run};
+use unbraid_experiment::Config;
+use unbraid_experiment::prepare::prepare;
 
 #[test]
 fn every_config_of_the_repository_can_be_started() {
@@ -13,7 +14,7 @@ fn every_config_of_the_repository_can_be_started() {
     for entry in std::fs::read_dir(folder).unwrap() {
         let path = entry.unwrap().path();
         let config = Config::load(&path, &[]).unwrap_or_else(|error| panic!("{error}"));
-        run::check(&config).unwrap_or_else(|error| panic!("{}: {error}", path.display()));
+        prepare(&config).unwrap_or_else(|error| panic!("{}: {error}", path.display()));
         assert_eq!(Config::parse(&config.to_toml(), &[]).unwrap(), config, "{}", path.display());
         n_checked += 1;
     }

@@ -1,6 +1,6 @@
 //! Our convolutions as an operation of burn, with a backward pass of its own.
 //!
-//! burn's own CPU convolutions run at a third of the speed of the kernels here. All layers are 4x4, stride 2, padding 1 and
+//! burn's own CPU convolutions are slower and work channels-first. All layers are 4x4, stride 2, padding 1 and
 //! channels-last. Weights are matrices: `[16 * inputs, outputs]` for a convolution, `[inputs, 16 * outputs]` for a
 //! transposed one.
 

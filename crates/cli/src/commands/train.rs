@@ -3,6 +3,7 @@
 use std::path::{Path, PathBuf};
 
 use unbraid_data::Result;
+use unbraid_experiment::prepare::prepare;
 use unbraid_experiment::{Config, run};
 
 use super::tell_ending;
@@ -29,9 +30,9 @@ pub fn run(arguments: &Arguments) -> Result<Outcome> {
     let config = Config::load(&arguments.config, &arguments.set)?;
     let named = || Path::new("runs").join(arguments.config.file_stem().unwrap_or("run".as_ref()));
     let path = arguments.out.clone().unwrap_or_else(named);
-    run::check(&config).map_err(|error| error.at(arguments.config.display()))?;
+    let prepared = prepare(&config).map_err(|error| error.at(arguments.config.display()))?;
     let mut watcher = Watcher::new()?;
-    let ending = run::start(&config, &path, &mut watcher)?;
+    let ending = run::start(&config, prepared, &path, &mut watcher)?;
     watcher.finish();
     tell_ending(ending, &path)
 }

@@ -27,8 +27,9 @@ pub(super) const INTENSITIES: [u8; 4] = [63, 127, 191, 255];
 #[serde(default)]
 struct Settings {}
 
-struct XyObject {
-    factors: FactorSpace,
+/// The images, with one set of factors or another.
+pub(super) struct XyObject {
+    pub(super) factors: FactorSpace,
 }
 
 impl Dataset for XyObject {
@@ -49,12 +50,12 @@ impl Dataset for XyObject {
     }
 }
 
-pub(super) const IMAGE_SHAPE: ImageShape = ImageShape { height: SIZE, width: SIZE, channels: 3 };
-pub(super) const N_COLORS: usize = HUES.len() * INTENSITIES.len();
-pub(super) const N_IMAGES: usize = N_PLACES * N_PLACES * SIDES.len() * N_COLORS;
+const IMAGE_SHAPE: ImageShape = ImageShape { height: SIZE, width: SIZE, channels: 3 };
+const N_COLORS: usize = HUES.len() * INTENSITIES.len();
+const N_IMAGES: usize = N_PLACES * N_PLACES * SIDES.len() * N_COLORS;
 
 /// Draws image `index` into `pixels`, `[height, width, channels]`.
-pub(super) fn draw(index: usize, pixels: &mut [f32]) {
+fn draw(index: usize, pixels: &mut [f32]) {
     let (place, color) = (index / N_COLORS, index % N_COLORS);
     let (place, scale) = (place / SIDES.len(), place % SIDES.len());
     let (x, y) = (place / N_PLACES, place % N_PLACES);

@@ -5,8 +5,8 @@
 use serde::{Deserialize, Serialize};
 use toml::Table;
 
-use super::xy_object::{HUES, IMAGE_SHAPE, INTENSITIES, N_IMAGES, N_PLACES, SIDES, draw};
-use super::{Dataset, Entry, ImageShape};
+use super::xy_object::{HUES, INTENSITIES, N_PLACES, SIDES, XyObject};
+use super::{Dataset, Entry};
 use crate::error::Result;
 use crate::factor_space::FactorSpace;
 use crate::settings;
@@ -15,28 +15,6 @@ use crate::settings;
 #[derive(Debug, Default, Serialize, Deserialize)]
 #[serde(default)]
 struct Settings {}
-
-struct XyObjectShaded {
-    factors: FactorSpace,
-}
-
-impl Dataset for XyObjectShaded {
-    fn factors(&self) -> &FactorSpace {
-        &self.factors
-    }
-
-    fn image_shape(&self) -> ImageShape {
-        IMAGE_SHAPE
-    }
-
-    fn n_images(&self) -> usize {
-        N_IMAGES
-    }
-
-    fn read_image(&self, index: usize, pixels: &mut [f32]) {
-        draw(index, pixels);
-    }
-}
 
 fn open(table: &Table) -> Result<Box<dyn Dataset>> {
     settings::read::<Settings>(table)?;
@@ -47,7 +25,7 @@ fn open(table: &Table) -> Result<Box<dyn Dataset>> {
         ("intensity", INTENSITIES.len()),
         ("color", HUES.len()),
     ];
-    Ok(Box::new(XyObjectShaded { factors: FactorSpace::grid(factors) }))
+    Ok(Box::new(XyObject { factors: FactorSpace::grid(factors) }))
 }
 
 /// The row in the list of datasets.
@@ -66,7 +44,7 @@ mod tests {
     #[test]
     fn intensity_is_the_outer_part_of_the_colour() {
         let dataset = open(&Table::new()).unwrap();
-        let mut pixels = vec![0.0; IMAGE_SHAPE.n_pixels()];
+        let mut pixels = vec![0.0; dataset.image_shape().n_pixels()];
         // The first place, the biggest side, intensity 2 (191), color 5 (magenta).
         let index = (4 * 4 + 2) * 6 + 5;
         dataset.read_image(index, &mut pixels);

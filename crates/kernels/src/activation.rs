@@ -1,9 +1,4 @@
-//! What is done to a layer's output as it is written: adding the bias and, if asked, a ReLU.
-
-use rayon::prelude::*;
-
-/// Values per parallel piece of an elementwise pass.
-const PIECE_LEN: usize = 16 * 1024;
+//! What is done to a layer's output as it is written, and to the gradient of that output as it is read.
 
 /// The non-linearity applied to a layer's output.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -14,37 +9,82 @@ pub enum Activation {
     Relu,
 }
 
-impl Activation {
-    /// Applies itself to every value.
-    pub(crate) fn apply(self, values: &mut [f32]) {
-        if self == Self::Relu {
-            values.iter_mut().for_each(|value| *value = relu(*value));
+/// What follows the products of a layer, pixel by pixel.
+#[derive(Clone, Copy)]
+pub(crate) struct Finish<'a> {
+    /// Added to every pixel; none for a gradient.
+    pub(crate) bias: Option<&'a [f32]>,
+    /// Applied after that.
+    pub(crate) activation: Activation,
+}
+
+impl Finish<'_> {
+    /// Leaves the products as they are.
+    pub(crate) const NOTHING: Finish<'static> = Finish { bias: None, activation: Activation::None };
+
+    /// Finishes `rows`, whole pixels one after the other.
+    #[inline(always)]
+    pub(crate) fn apply(&self, rows: &mut [f32]) {
+        if let Some(bias) = self.bias {
+            let pixels = rows.chunks_exact_mut(bias.len());
+            pixels.for_each(|pixel| pixel.iter_mut().zip(bias).for_each(|(value, bias)| *value += bias));
+        }
+        if self.activation == Activation::Relu {
+            rows.iter_mut().for_each(|value| *value = relu(*value));
         }
     }
+}
 
-    /// Adds `bias` to every row of `rows`, `[rows, bias.len()]`, and applies itself.
-    pub(crate) fn apply_with_bias(self, bias: &[f32], rows: &mut [f32]) {
-        for row in rows.chunks_exact_mut(bias.len()) {
-            match self {
-                Self::None => row.iter_mut().zip(bias).for_each(|(value, bias)| *value += bias),
-                Self::Relu => row.iter_mut().zip(bias).for_each(|(value, bias)| *value = relu(*value + bias)),
+/// The gradient of a layer's output, to be read as that of the output before its activation.
+#[derive(Clone, Copy)]
+pub(crate) struct OutGradient<'a> {
+    /// The gradient.
+    pub(crate) values: &'a [f32],
+    /// The output, where it was a ReLU's: the gradient counts as zero wherever this is.
+    pub(crate) relu_out: Option<&'a [f32]>,
+}
+
+impl<'a> OutGradient<'a> {
+    /// Values that no activation has changed.
+    pub(crate) fn of_values(values: &'a [f32]) -> Self {
+        Self { values, relu_out: None }
+    }
+
+    /// The gradients of images `[first * image_len, ..]`, block by block as `chunks` would give them.
+    pub(crate) fn chunks(self, len: usize) -> impl ExactSizeIterator<Item = OutGradient<'a>> {
+        (0..self.values.len().div_ceil(len)).map(move |index| {
+            let range = index * len..((index + 1) * len).min(self.values.len());
+            OutGradient { values: &self.values[range.clone()], relu_out: self.relu_out.map(|out| &out[range]) }
+        })
+    }
+
+    /// The gradient before the activation: the values themselves, or a masked copy of them in `copy`.
+    pub(crate) fn masked<'b>(self, copy: &'b mut [f32]) -> &'b [f32]
+    where
+        'a: 'b,
+    {
+        match self.relu_out {
+            None => self.values,
+            Some(out) => {
+                let copy = &mut copy[..self.values.len()];
+                let places = copy.iter_mut().zip(self.values.iter().zip(out));
+                places.for_each(|(place, (grad, out))| *place = relu_gradient(*grad, *out));
+                copy
             }
         }
     }
 }
 
-/// Turns the gradient of a ReLU's output into that of its input: zeroes `grad` wherever `out`, the ReLU's output, is
-/// zero.
-pub fn mask_by_relu(out: &[f32], grad: &mut [f32]) {
-    assert!(out.len() == grad.len(), "out holds {} values but grad holds {}", out.len(), grad.len());
-    grad.par_chunks_mut(PIECE_LEN).zip(out.par_chunks(PIECE_LEN)).for_each(|(grad, out)| {
-        grad.iter_mut().zip(out).for_each(|(grad, out)| *grad = if *out <= 0.0 { 0.0 } else { *grad });
-    });
+/// `f32::max` would turn NaN into zero.
+#[inline(always)]
+pub(crate) fn relu(value: f32) -> f32 {
+    if value < 0.0 { 0.0 } else { value }
 }
 
-/// `f32::max` would turn NaN into zero.
-fn relu(value: f32) -> f32 {
-    if value < 0.0 { 0.0 } else { value }
+/// The gradient of a ReLU's input, from that of its output and the output itself.
+#[inline(always)]
+pub(crate) fn relu_gradient(grad: f32, out: f32) -> f32 {
+    if out <= 0.0 { 0.0 } else { grad }
 }
 
 #[cfg(test)]
@@ -54,15 +94,14 @@ mod tests {
     #[test]
     fn relu_follows_the_bias_and_keeps_nan() {
         let mut rows = [1.0, -1.0, -3.0, f32::NAN];
-        Activation::Relu.apply_with_bias(&[1.0, 2.0], &mut rows);
+        Finish { bias: Some(&[1.0, 2.0]), activation: Activation::Relu }.apply(&mut rows);
         assert_eq!(rows[..3], [2.0, 1.0, 0.0]);
         assert!(rows[3].is_nan());
     }
 
     #[test]
-    fn mask_zeroes_the_gradient_where_the_output_is_zero() {
-        let mut grad = [1.0, 2.0, -3.0];
-        mask_by_relu(&[0.0, 0.5, 2.0], &mut grad);
-        assert_eq!(grad, [0.0, 2.0, -3.0]);
+    fn the_gradient_is_zero_where_the_output_is() {
+        let gradient = OutGradient { values: &[1.0, 2.0, -3.0], relu_out: Some(&[0.0, 0.5, 2.0]) };
+        assert_eq!(gradient.masked(&mut [9.0; 4]), [0.0, 2.0, -3.0]);
     }
 }

@@ -7,15 +7,20 @@
 //! A slice of the wrong length is a mistake in the calling code, and panics with both lengths.
 
 mod activation;
+mod backward;
 mod conv;
-mod passes;
-mod patches;
+mod direct;
+mod groups;
+mod peak;
 mod product;
 mod scratch;
 mod shape;
 mod transposed;
+mod winograd;
 
-pub use activation::{Activation, mask_by_relu};
-pub use conv::{conv, conv_grad_images, conv_grad_weights};
+pub use activation::Activation;
+pub use backward::{LayerGradients, LayerValues};
+pub use conv::{conv, conv_backward};
+pub use peak::product_rate;
 pub use shape::{ConvShape, TransposedShape};
-pub use transposed::{transposed_conv, transposed_conv_grad_images, transposed_conv_grad_weights};
+pub use transposed::{transposed_conv, transposed_conv_backward};

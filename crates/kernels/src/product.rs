@@ -1,8 +1,8 @@
-//! Matrix products on slices: the one place that talks to `gemm`, and the one place with `unsafe`.
+//! Matrix products, through the `gemm` crate; and the one place with `unsafe`.
 
 use gemm::Parallelism;
 
-/// A matrix in a slice that is not its own, possibly transposed.
+/// A matrix in a slice that is not its own: every `row_stride`-th and `column_stride`-th value, from `values[0]` on.
 #[derive(Clone, Copy)]
 pub(crate) struct Matrix<'a> {
     values: &'a [f32],
@@ -19,6 +19,14 @@ impl<'a> Matrix<'a> {
         Self { values, n_rows: values.len() / n_columns, n_columns, row_stride: n_columns, column_stride: 1 }
     }
 
+    /// The `position`-th of the matrices whose rows take turns in `values`, `[rows, n_matrices, n_columns]`.
+    pub(crate) fn interleaved(values: &'a [f32], n_matrices: usize, n_columns: usize, position: usize) -> Self {
+        let row_stride = n_matrices * n_columns;
+        assert!(position < n_matrices && values.len().is_multiple_of(row_stride), "{} / {row_stride}", values.len());
+        let n_rows = values.len() / row_stride;
+        Self { values: &values[position * n_columns..], n_rows, n_columns, row_stride, column_stride: 1 }
+    }
+
     /// Rows and columns exchanged. Nothing is moved.
     pub(crate) fn transposed(self) -> Self {
         Self {
@@ -31,28 +39,49 @@ impl<'a> Matrix<'a> {
     }
 }
 
-/// What a product does with the values it finds in its output.
+/// The matrix that a product is written to.
+pub(crate) struct Target<'a> {
+    values: &'a mut [f32],
+    row_stride: usize,
+}
+
+impl<'a> Target<'a> {
+    /// All of `values`, row by row.
+    pub(crate) fn of_rows(values: &'a mut [f32], n_columns: usize) -> Self {
+        Self { values, row_stride: n_columns }
+    }
+
+    /// The `position`-th of the matrices whose rows take turns in `values`, `[rows, n_matrices, n_columns]`.
+    pub(crate) fn interleaved(values: &'a mut [f32], n_matrices: usize, n_columns: usize, position: usize) -> Self {
+        Self { values: &mut values[position * n_columns..], row_stride: n_matrices * n_columns }
+    }
+}
+
+/// What a product does with the values it finds in its target.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Store {
     Overwrite,
     Add,
 }
 
-/// `out = left * right`, or `out += left * right`, on this thread alone; `out` is row-major.
-pub(crate) fn multiply(left: Matrix, right: Matrix, store: Store, out: &mut [f32]) {
+/// `target = left * right`, or `target += left * right`, on this thread alone.
+pub(crate) fn multiply(left: Matrix, right: Matrix, store: Store, target: Target) {
     let (n_rows, n_inner, n_columns) = (left.n_rows, left.n_columns, right.n_columns);
     assert_eq!(n_inner, right.n_rows, "the inner sizes of a product must agree");
-    assert_eq!(out.len(), n_rows * n_columns, "the output of a product must have its size");
-    // SAFETY: `Matrix` can only be made over a slice of exactly n_rows * n_columns values with strides that stay
-    // inside it, `out` was checked to hold n_rows * n_columns values, and being borrowed mutably it overlaps neither.
+    assert!(n_columns <= target.row_stride, "the rows of a product must not overlap");
+    let end = n_rows.checked_sub(1).map_or(0, |last_row| last_row * target.row_stride + n_columns);
+    assert!(end <= target.values.len(), "the target of a product must have its size");
+    // SAFETY: `Matrix` can only be made over a slice that holds n_rows * n_columns values at its strides; the target
+    // was checked to hold n_rows rows of n_columns values, which do not overlap, and being borrowed mutably it
+    // overlaps neither of the others.
     unsafe {
         gemm::gemm(
             n_rows,
             n_columns,
             n_inner,
-            out.as_mut_ptr(),
+            target.values.as_mut_ptr(),
             1,
-            n_columns as isize,
+            target.row_stride as isize,
             store == Store::Add,
             left.values.as_ptr(),
             left.column_stride as isize,
@@ -79,9 +108,18 @@ mod tests {
         let left = Matrix::of_rows(&[1.0, 2.0, 3.0, 4.0, 5.0, 6.0], 3); // [2, 3]
         let right = Matrix::of_rows(&[1.0, 0.0, 2.0, 1.0, 0.0, 3.0], 2); // [3, 2]
         let mut out = [9.0; 4];
-        multiply(left, right, Store::Overwrite, &mut out);
+        multiply(left, right, Store::Overwrite, Target::of_rows(&mut out, 2));
         assert_eq!(out, [5.0, 11.0, 14.0, 23.0]);
-        multiply(right.transposed(), left.transposed(), Store::Add, &mut out);
+        multiply(right.transposed(), left.transposed(), Store::Add, Target::of_rows(&mut out, 2));
         assert_eq!(out, [10.0, 25.0, 25.0, 46.0]);
+    }
+
+    #[test]
+    fn rows_of_several_matrices_may_take_turns() {
+        let values = [1.0, 2.0, 5.0, 6.0, 3.0, 4.0, 7.0, 8.0]; // [[1, 2], [3, 4]] and [[5, 6], [7, 8]]
+        let (first, second) = (Matrix::interleaved(&values, 2, 2, 0), Matrix::interleaved(&values, 2, 2, 1));
+        let mut out = [9.0; 8];
+        multiply(first, second, Store::Overwrite, Target::interleaved(&mut out, 2, 2, 1));
+        assert_eq!(out, [9.0, 9.0, 19.0, 22.0, 9.0, 9.0, 43.0, 50.0]);
     }
 }

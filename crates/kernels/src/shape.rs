@@ -39,7 +39,7 @@ impl ConvShape {
 
     /// Length of the output, `[batch, out_height, out_width, out_channels]`.
     pub fn out_len(&self) -> usize {
-        self.batch * self.out_height() * self.line_len()
+        self.batch * self.out_image_len()
     }
 
     /// Length of the weight, `[kernel * kernel * in_channels, out_channels]`.
@@ -50,6 +50,11 @@ impl ConvShape {
     /// Length of one image that goes in.
     pub(crate) fn image_len(&self) -> usize {
         self.height * self.width * self.in_channels
+    }
+
+    /// Length of one image that comes out.
+    pub(crate) fn out_image_len(&self) -> usize {
+        self.out_height() * self.line_len()
     }
 
     /// Length of one patch, which is what one window sees: `[kernel, kernel, in_channels]`.

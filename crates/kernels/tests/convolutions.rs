@@ -3,10 +3,8 @@
 mod reference;
 
 use proptest::prelude::*;
-use unbraid_kernels::{
-    Activation, ConvShape, TransposedShape, conv, conv_grad_images, conv_grad_weights, transposed_conv,
-    transposed_conv_grad_images, transposed_conv_grad_weights,
-};
+use unbraid_kernels::{Activation, ConvShape, LayerGradients, LayerValues, TransposedShape};
+use unbraid_kernels::{conv, conv_backward, transposed_conv, transposed_conv_backward};
 
 use reference::{assert_close, dot, naive_conv, naive_grad_images, naive_grad_weights, noise, sums_by_channel};
 
@@ -25,7 +23,19 @@ prop_compose! {
 }
 
 prop_compose! {
-    fn any_transposed_shape()(shape in any_shape()) -> TransposedShape {
+    /// 4x4, stride 2, padding 1, whole tiles and whole vectors of channels: what is computed with fewer products.
+    fn any_tiled_shape()(
+        batch in 1..12_usize,
+        (height, width) in (1..5_usize, 1..5_usize),
+        (in_channels, out_channels) in (1..4_usize, 1..4_usize),
+    ) -> ConvShape {
+        let (height, width, in_channels, out_channels) = (4 * height, 4 * width, 16 * in_channels, 16 * out_channels);
+        ConvShape { batch, height, width, in_channels, out_channels, kernel: 4, stride: 2, padding: 1 }
+    }
+}
+
+prop_compose! {
+    fn any_transposed_shape()(shape in prop_oneof![any_shape(), any_tiled_shape()]) -> TransposedShape {
         let covered = (shape.out_height().min(shape.out_width()) - 1) * shape.stride + shape.kernel;
         TransposedShape {
             batch: shape.batch,
@@ -53,15 +63,15 @@ fn check_conv(shape: &ConvShape) {
     wanted.iter_mut().for_each(|value| *value = value.max(0.0));
     assert_close(&out, &wanted);
 
-    let grad_out = noise(shape.out_len(), 4);
-    let mut grad_images = vec![f32::NAN; shape.images_len()];
-    conv_grad_images(shape, &grad_out, &weight, &mut grad_images);
-    assert_close(&grad_images, &naive_grad_images(shape, &grad_out, &weight));
-
-    let (mut grad_weight, mut grad_bias) = (vec![f32::NAN; weight.len()], vec![f32::NAN; bias.len()]);
-    conv_grad_weights(shape, &images, &grad_out, &mut grad_weight, &mut grad_bias);
-    assert_close(&grad_weight, &naive_grad_weights(shape, &images, &grad_out));
-    assert_close(&grad_bias, &sums_by_channel(&grad_out, shape.out_channels));
+    for activation in [Activation::None, Activation::Relu] {
+        let layer = LayerValues { images: &images, weight: &weight, out: &out, activation };
+        let grad_out = noise(shape.out_len(), 4);
+        let found = Gradients::of(&layer, bias.len(), |gradients| conv_backward(shape, layer, &grad_out, gradients));
+        let grad_out = before(activation, &grad_out, &out);
+        assert_close(&found.images, &naive_grad_images(shape, &grad_out, &weight));
+        assert_close(&found.weight, &naive_grad_weights(shape, &images, &grad_out));
+        assert_close(&found.bias, &sums_by_channel(&grad_out, shape.out_channels));
+    }
 }
 
 /// Checks a transposed convolution and its gradients against their definitions.
@@ -78,20 +88,47 @@ fn check_transposed_conv(shape: &TransposedShape) {
     wanted.iter_mut().for_each(|value| *value = value.max(0.0));
     assert_close(&out, &wanted);
 
-    let grad_out = noise(shape.out_len(), 4);
-    let mut grad_images = vec![f32::NAN; shape.images_len()];
-    transposed_conv_grad_images(shape, &grad_out, &weight, &mut grad_images);
-    assert_close(&grad_images, &naive_conv(&adjoint, &grad_out, &turned(shape, &weight)));
+    for activation in [Activation::None, Activation::Relu] {
+        let layer = LayerValues { images: &images, weight: &weight, out: &out, activation };
+        let grad_out = noise(shape.out_len(), 4);
+        let backward = |gradients: LayerGradients| transposed_conv_backward(shape, layer, &grad_out, gradients);
+        let found = Gradients::of(&layer, bias.len(), backward);
+        let grad_out = before(activation, &grad_out, &out);
+        assert_close(&found.images, &naive_conv(&adjoint, &grad_out, &turned(shape, &weight)));
+        assert_close(&turned(shape, &found.weight), &naive_grad_weights(&adjoint, &grad_out, &images));
+        assert_close(&found.bias, &sums_by_channel(&grad_out, shape.out_channels));
+    }
+}
 
-    let (mut grad_weight, mut grad_bias) = (vec![f32::NAN; weight.len()], vec![f32::NAN; bias.len()]);
-    transposed_conv_grad_weights(shape, &images, &grad_out, &mut grad_weight, &mut grad_bias);
-    assert_close(&turned(shape, &grad_weight), &naive_grad_weights(&adjoint, &grad_out, &images));
-    assert_close(&grad_bias, &sums_by_channel(&grad_out, shape.out_channels));
+struct Gradients {
+    images: Vec<f32>,
+    weight: Vec<f32>,
+    bias: Vec<f32>,
+}
+
+impl Gradients {
+    /// What `backward` fills in, which must be the same for weight and bias if the images' is not wanted.
+    fn of(layer: &LayerValues, bias_len: usize, backward: impl Fn(LayerGradients)) -> Self {
+        let unfilled = |len| vec![f32::NAN; len];
+        let (mut images, mut weight, mut bias) =
+            (unfilled(layer.images.len()), unfilled(layer.weight.len()), unfilled(bias_len));
+        backward(LayerGradients { images: None, weight: &mut weight, bias: &mut bias });
+        let alone = (weight.clone(), bias.clone());
+        backward(LayerGradients { images: Some(&mut images), weight: &mut weight, bias: &mut bias });
+        assert!(alone == (weight.clone(), bias.clone()));
+        Self { images, weight, bias }
+    }
+}
+
+/// The gradient before the activation, from that of the output.
+fn before(activation: Activation, grad_out: &[f32], out: &[f32]) -> Vec<f32> {
+    let lets_through = |out: f32| activation == Activation::None || out > 0.0;
+    grad_out.iter().zip(out).map(|(grad, out)| if lets_through(*out) { *grad } else { 0.0 }).collect()
 }
 
 proptest! {
     #[test]
-    fn conv_and_its_gradients_are_their_definitions(shape in any_shape()) {
+    fn conv_and_its_gradients_are_their_definitions(shape in prop_oneof![any_shape(), any_tiled_shape()]) {
         check_conv(&shape);
     }
 
@@ -101,13 +138,13 @@ proptest! {
     }
 
     #[test]
-    fn conv_and_its_image_gradient_are_adjoint(shape in any_shape()) {
+    fn conv_and_its_image_gradient_are_adjoint(shape in prop_oneof![any_shape(), any_tiled_shape()]) {
         let (images, weight, grad_out) = (noise(shape.images_len(), 4), noise(shape.weight_len(), 5), noise(shape.out_len(), 6));
         let mut out = vec![0.0; shape.out_len()];
         conv(&shape, &images, &weight, &vec![0.0; shape.out_channels], Activation::None, &mut out);
-        let mut grad_images = vec![0.0; shape.images_len()];
-        conv_grad_images(&shape, &grad_out, &weight, &mut grad_images);
-        let gap = dot(&out, &grad_out) - dot(&images, &grad_images);
+        let layer = LayerValues { images: &images, weight: &weight, out: &out, activation: Activation::None };
+        let backward = |gradients: LayerGradients| conv_backward(&shape, layer, &grad_out, gradients);
+        let gap = dot(&out, &grad_out) - dot(&images, &Gradients::of(&layer, shape.out_channels, backward).images);
         let largest_possible = (dot(&out, &out) * dot(&grad_out, &grad_out)).sqrt();
         prop_assert!(gap.abs() <= 1e-6 * largest_possible, "{gap} of {largest_possible}");
     }
@@ -118,13 +155,15 @@ proptest! {
 fn the_layers_of_the_64x64_network_are_their_definitions() {
     let (batch, kernel, stride, padding) = (9, 4, 2, 1);
     for (size, in_channels, out_channels) in [(64, 3, 32), (32, 32, 32), (8, 64, 64)] {
-        let (height, width) = (size, size + 2);
-        check_conv(&ConvShape { batch, height, width, in_channels, out_channels, kernel, stride, padding });
+        for (height, width) in [(size, size), (size, size + 2)] {
+            check_conv(&ConvShape { batch, height, width, in_channels, out_channels, kernel, stride, padding });
+        }
     }
     for (size, in_channels, out_channels) in [(4, 64, 64), (16, 32, 32), (32, 32, 1)] {
-        let (height, width) = (size, size + 1);
-        let shape = TransposedShape { batch, height, width, in_channels, out_channels, kernel, stride, padding };
-        check_transposed_conv(&shape);
+        for (height, width) in [(size, size), (size, size + 1)] {
+            let shape = TransposedShape { batch, height, width, in_channels, out_channels, kernel, stride, padding };
+            check_transposed_conv(&shape);
+        }
     }
 }
 

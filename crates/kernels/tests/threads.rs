@@ -3,10 +3,8 @@
 mod reference;
 
 use rayon::ThreadPoolBuilder;
-use unbraid_kernels::{
-    Activation, ConvShape, TransposedShape, conv, conv_grad_images, conv_grad_weights, transposed_conv,
-    transposed_conv_grad_images, transposed_conv_grad_weights,
-};
+use unbraid_kernels::{Activation, ConvShape, LayerGradients, LayerValues, TransposedShape};
+use unbraid_kernels::{conv, conv_backward, transposed_conv, transposed_conv_backward};
 
 use reference::noise;
 
@@ -18,8 +16,9 @@ fn all_results(shape: &ConvShape) -> Vec<u32> {
     conv(shape, &images, &weight, &bias, Activation::Relu, &mut out);
     let (mut grad_images, mut grad_weight, mut grad_bias) =
         (vec![0.0; images.len()], vec![0.0; weight.len()], vec![0.0; bias.len()]);
-    conv_grad_images(shape, &out, &weight, &mut grad_images);
-    conv_grad_weights(shape, &images, &out, &mut grad_weight, &mut grad_bias);
+    let layer = LayerValues { images: &images, weight: &weight, out: &out, activation: Activation::Relu };
+    let gradients = LayerGradients { images: Some(&mut grad_images), weight: &mut grad_weight, bias: &mut grad_bias };
+    conv_backward(shape, layer, &out, gradients);
     [out, grad_images, grad_weight, grad_bias].concat().into_iter().map(f32::to_bits).collect()
 }
 
@@ -30,8 +29,9 @@ fn all_transposed_results(shape: &TransposedShape) -> Vec<u32> {
     transposed_conv(shape, &images, &weight, &bias, Activation::Relu, &mut out);
     let (mut grad_images, mut grad_weight, mut grad_bias) =
         (vec![0.0; images.len()], vec![0.0; weight.len()], vec![0.0; bias.len()]);
-    transposed_conv_grad_images(shape, &out, &weight, &mut grad_images);
-    transposed_conv_grad_weights(shape, &images, &out, &mut grad_weight, &mut grad_bias);
+    let layer = LayerValues { images: &images, weight: &weight, out: &out, activation: Activation::Relu };
+    let gradients = LayerGradients { images: Some(&mut grad_images), weight: &mut grad_weight, bias: &mut grad_bias };
+    transposed_conv_backward(shape, layer, &out, gradients);
     [out, grad_images, grad_weight, grad_bias].concat().into_iter().map(f32::to_bits).collect()
 }
 

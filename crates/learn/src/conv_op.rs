@@ -13,7 +13,7 @@ use burn::backend::{Autodiff, Backend, Dispatch, Flex, backend_extension};
 use burn::tensor::{Tensor, TensorData};
 use burn_flex::FlexTensor;
 pub use unbraid_kernels::Activation;
-use unbraid_kernels::{ConvShape, TransposedShape};
+use unbraid_kernels::{ConvShape, LayerGradients, LayerValues, TransposedShape};
 
 const KERNEL: usize = 4;
 const STRIDE: usize = 2;
@@ -80,7 +80,7 @@ impl<C: CheckpointStrategy> ConvBackend for Autodiff<Flex, C> {
     ) -> FloatTensor<Self> {
         let parents = [images.node(), weight.node(), bias.node()];
         let (images, weight, bias) = (images.into_primitive(), weight.into_primitive(), bias.into_primitive());
-        let images = images.to_contiguous();
+        let (images, weight) = (images.to_contiguous(), weight.to_contiguous());
         let shape = layer.shape(&images, &bias);
         let out = Flex::conv_layer(images.clone(), weight.clone(), bias, layer);
         match ConvBackward.prepare::<C>(parents).compute_bound().stateful() {
@@ -112,14 +112,14 @@ impl Backward<Flex, 3> for ConvBackward {
     fn backward(self, ops: Ops<State, 3>, gradients: &mut Gradients, _: &mut Checkpointer) {
         let State { images, weight, out, shape, activation } = ops.state;
         let [images_node, weight_node, bias_node] = ops.parents;
-        let mut grad_out = values(&gradients.consume::<Flex>(&ops.node).to_contiguous()).to_vec();
-        if activation == Activation::Relu {
-            unbraid_kernels::mask_by_relu(values(&out), &mut grad_out);
-        }
-        let weight = weight.to_contiguous();
+        let grad_out = gradients.consume::<Flex>(&ops.node).to_contiguous();
+        let mut grad_images = images_node.as_ref().map(|_| vec![0.0; values(&images).len()]);
         let mut grad_weight = vec![0.0; values(&weight).len()];
         let mut grad_bias = vec![0.0; shape.out_dims()[3]];
-        shape.grad_weights(values(&images), &grad_out, &mut grad_weight, &mut grad_bias);
+        let layer = LayerValues { images: values(&images), weight: values(&weight), out: values(&out), activation };
+        let targets =
+            LayerGradients { images: grad_images.as_deref_mut(), weight: &mut grad_weight, bias: &mut grad_bias };
+        shape.backward(layer, values(&grad_out), targets);
         if let Some(node) = weight_node {
             let dims = [weight.layout().shape()[0], weight.layout().shape()[1]];
             gradients.register::<Flex>(node.id, flex_tensor(grad_weight, &dims));
@@ -128,9 +128,7 @@ impl Backward<Flex, 3> for ConvBackward {
             let dims = [1, grad_bias.len()];
             gradients.register::<Flex>(node.id, flex_tensor(grad_bias, &dims));
         }
-        if let Some(node) = images_node {
-            let mut grad_images = vec![0.0; values(&images).len()];
-            shape.grad_images(&grad_out, values(&weight), &mut grad_images);
+        if let (Some(node), Some(grad_images)) = (images_node, grad_images) {
             gradients.register::<Flex>(node.id, flex_tensor(grad_images, &shape.in_dims()));
         }
     }
@@ -187,17 +185,10 @@ impl Shape {
         }
     }
 
-    fn grad_weights(self, images: &[f32], grad_out: &[f32], weight: &mut [f32], bias: &mut [f32]) {
+    fn backward(self, layer: LayerValues, grad_out: &[f32], gradients: LayerGradients) {
         match self {
-            Shape::Down(shape) => unbraid_kernels::conv_grad_weights(&shape, images, grad_out, weight, bias),
-            Shape::Up(shape) => unbraid_kernels::transposed_conv_grad_weights(&shape, images, grad_out, weight, bias),
-        }
-    }
-
-    fn grad_images(self, grad_out: &[f32], weight: &[f32], grad_images: &mut [f32]) {
-        match self {
-            Shape::Down(shape) => unbraid_kernels::conv_grad_images(&shape, grad_out, weight, grad_images),
-            Shape::Up(shape) => unbraid_kernels::transposed_conv_grad_images(&shape, grad_out, weight, grad_images),
+            Shape::Down(shape) => unbraid_kernels::conv_backward(&shape, layer, grad_out, gradients),
+            Shape::Up(shape) => unbraid_kernels::transposed_conv_backward(&shape, layer, grad_out, gradients),
         }
     }
 }

@@ -1,8 +1,7 @@
-//! `unbraid bench`: how fast this machine is at it.
+//! `unbraid bench data`: images per second that each dataset gives.
 
 use std::time::{Duration, Instant};
 
-use clap::Subcommand;
 use rayon::prelude::*;
 use serde_json::{Map, Value, json};
 use toml::Table;
@@ -19,26 +18,17 @@ const LEAST: Duration = Duration::from_secs(2);
 /// Arguments of the command.
 #[derive(clap::Args)]
 pub struct Arguments {
-    #[command(subcommand)]
-    command: Command,
-}
-
-#[derive(Subcommand)]
-enum Command {
-    /// Images per second that each dataset gives
-    Data {
-        /// Print JSON: images per second by dataset
-        #[arg(long)]
-        json: bool,
-        /// Read every image of every dataset once, rather than two seconds' worth
-        #[arg(long)]
-        whole: bool,
-    },
+    /// Print JSON: images per second by dataset
+    #[arg(long)]
+    json: bool,
+    /// Read every image of every dataset once, rather than two seconds' worth
+    #[arg(long)]
+    whole: bool,
 }
 
 /// Carries out the command.
 pub fn run(arguments: &Arguments) -> Result<Outcome> {
-    let Command::Data { json, whole } = arguments.command;
+    let Arguments { json, whole } = *arguments;
     let mut rates = Map::new();
     for entry in datasets::DATASETS {
         let dataset = (entry.open)(&Table::new())?;

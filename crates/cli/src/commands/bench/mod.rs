@@ -1,0 +1,32 @@
+//! `unbraid bench`: how fast this machine is at it.
+
+use clap::Subcommand;
+use unbraid_data::Result;
+
+use crate::Outcome;
+
+mod data;
+mod train;
+
+/// Arguments of the command.
+#[derive(clap::Args)]
+pub struct Arguments {
+    #[command(subcommand)]
+    command: Command,
+}
+
+#[derive(Subcommand)]
+enum Command {
+    /// Images per second that each dataset gives
+    Data(data::Arguments),
+    /// Images per second that training and encoding take
+    Train(train::Arguments),
+}
+
+/// Carries out the command.
+pub fn run(arguments: &Arguments) -> Result<Outcome> {
+    match &arguments.command {
+        Command::Data(arguments) => data::run(arguments),
+        Command::Train(arguments) => train::run(arguments),
+    }
+}

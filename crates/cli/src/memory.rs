@@ -7,11 +7,9 @@
 pub fn keep_pages() {
     #[cfg(all(target_os = "linux", target_env = "gnu"))]
     {
-        /// The largest that glibc accepts for buffers taken from its own heap.
-        const LARGEST: libc::c_int = 32 << 20;
         // SAFETY: mallopt only sets numbers of the allocator, and no other thread runs yet.
         unsafe {
-            libc::mallopt(libc::M_MMAP_THRESHOLD, LARGEST);
+            libc::mallopt(libc::M_MMAP_MAX, 0);
             libc::mallopt(libc::M_TRIM_THRESHOLD, libc::c_int::MAX);
         }
     }

@@ -1,7 +1,6 @@
 //! What goes into a layer's backward pass, what comes out, and how it is divided.
 
 use crate::activation::{Activation, OutGradient};
-use crate::groups::{group_images, sum_over_groups};
 use crate::shape::check_len;
 
 /// What a backward pass needs to know of the forward pass.
@@ -63,7 +62,7 @@ impl<'a> Backward<'a> {
     }
 
     /// Divided into parts of `n_images` images; the last may have fewer.
-    fn split(self, n_images: usize, lens: ImageLens) -> Vec<Backward<'a>> {
+    pub(crate) fn split(self, n_images: usize, lens: ImageLens) -> Vec<Backward<'a>> {
         let mut grad_images = self.grad_images.map(|grad| grad.chunks_mut(n_images * lens.images));
         let parts = self.images.chunks(n_images * lens.images).zip(self.grad_out.chunks(n_images * lens.out));
         let parts = parts.map(|(images, grad_out)| {
@@ -71,23 +70,5 @@ impl<'a> Backward<'a> {
             Backward { images, grad_out, grad_images }
         });
         parts.collect()
-    }
-
-    /// Calls `job(block, sums)` for blocks of `block_images` images, where `sums` are `len` numbers to add to, and then
-    /// `finish` with the sums over all blocks.
-    pub(crate) fn sum_over_blocks(
-        self,
-        block_images: usize,
-        lens: ImageLens,
-        len: usize,
-        job: impl Fn(Backward, &mut [f32]) + Sync,
-        finish: impl FnOnce(&[f32]),
-    ) {
-        let batch = self.images.len() / lens.images;
-        let groups = self.split(group_images(batch, block_images), lens);
-        let over_group = |group: Backward, sums: &mut [f32]| {
-            group.split(block_images, lens).into_iter().for_each(|block| job(block, sums));
-        };
-        sum_over_groups(groups, len, over_group, finish);
     }
 }

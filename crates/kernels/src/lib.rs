@@ -1,4 +1,4 @@
-//! Fast CPU kernels on plain slices: convolution, transposed convolution and their gradients.
+//! Fast CPU kernels on plain slices: convolution, transposed convolution, linear layers and their gradients.
 //!
 //! Everything is `f32`, row-major and channels-last: a batch of images is `[batch, height, width, channels]`.
 //! Functions overwrite the slices they are given to fill. They run on the current rayon pool, and the work is
@@ -8,19 +8,20 @@
 
 mod activation;
 mod backward;
-mod conv;
 mod direct;
 mod groups;
+mod layer;
+mod linear;
 mod peak;
 mod product;
 mod scratch;
 mod shape;
-mod transposed;
+pub mod stack;
 mod winograd;
 
 pub use activation::Activation;
 pub use backward::{LayerGradients, LayerValues};
-pub use conv::{conv, conv_backward};
+pub use layer::LayerShape;
+pub use linear::{LinearShape, linear, linear_backward};
 pub use peak::product_rate;
 pub use shape::{ConvShape, TransposedShape};
-pub use transposed::{transposed_conv, transposed_conv_backward};

@@ -66,6 +66,15 @@ pub(crate) enum Store {
 
 /// `target = left * right`, or `target += left * right`, on this thread alone.
 pub(crate) fn multiply(left: Matrix, right: Matrix, store: Store, target: Target) {
+    multiply_on(Parallelism::None, left, right, store, target);
+}
+
+/// The same on all threads of the pool, which divide rows and columns among themselves, never a sum.
+pub(crate) fn multiply_on_all_threads(left: Matrix, right: Matrix, target: Target) {
+    multiply_on(Parallelism::Rayon(0), left, right, Store::Overwrite, target);
+}
+
+fn multiply_on(threads: Parallelism, left: Matrix, right: Matrix, store: Store, target: Target) {
     let (n_rows, n_inner, n_columns) = (left.n_rows, left.n_columns, right.n_columns);
     assert_eq!(n_inner, right.n_rows, "the inner sizes of a product must agree");
     assert!(n_columns <= target.row_stride, "the rows of a product must not overlap");
@@ -94,7 +103,7 @@ pub(crate) fn multiply(left: Matrix, right: Matrix, store: Store, target: Target
             false,
             false,
             false,
-            Parallelism::None,
+            threads,
         );
     }
 }

@@ -4,9 +4,11 @@ mod reference;
 
 use proptest::prelude::*;
 use unbraid_kernels::{Activation, ConvShape, LayerGradients, LayerValues, TransposedShape};
-use unbraid_kernels::{conv, conv_backward, transposed_conv, transposed_conv_backward};
 
-use reference::{assert_close, dot, naive_conv, naive_grad_images, naive_grad_weights, noise, sums_by_channel};
+use reference::{
+    assert_close, conv, conv_backward, dot, naive_conv, naive_grad_images, naive_grad_weights, noise, sums_by_channel,
+    transposed_conv, transposed_conv_backward,
+};
 
 prop_compose! {
     fn any_shape()(

@@ -3,9 +3,8 @@
 mod reference;
 
 use unbraid_kernels::{Activation, ConvShape, LayerGradients, LayerValues, TransposedShape};
-use unbraid_kernels::{conv, conv_backward, transposed_conv, transposed_conv_backward};
 
-use reference::{dot, noise};
+use reference::{conv, conv_backward, dot, noise, transposed_conv, transposed_conv_backward};
 
 #[test]
 fn conv_by_hand() {

@@ -4,9 +4,8 @@ mod reference;
 
 use rayon::ThreadPoolBuilder;
 use unbraid_kernels::{Activation, ConvShape, LayerGradients, LayerValues, TransposedShape};
-use unbraid_kernels::{conv, conv_backward, transposed_conv, transposed_conv_backward};
 
-use reference::noise;
+use reference::{conv, conv_backward, noise, transposed_conv, transposed_conv_backward};
 
 /// Everything a convolution and a transposed one compute, end to end.
 fn all_results(shape: &ConvShape) -> Vec<u32> {

@@ -1,13 +1,13 @@
 //! Networks, losses, frameworks and training. The only crate that names the tensor library.
 
 pub mod checkpoint;
-pub mod conv_op;
 pub mod encode;
 pub mod frameworks;
 pub mod learner;
 pub mod losses;
 pub mod model;
 pub mod nets;
+pub mod ops;
 pub mod optimisers;
 pub mod parameters;
 pub mod posterior;

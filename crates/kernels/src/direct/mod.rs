@@ -5,13 +5,10 @@
 //! one go from fine to coarse; the transposed convolution and the image gradient of the other go from coarse to
 //! fine; both weight gradients need the two grids together.
 //!
-//! Each pass runs over blocks of whole images in parallel, and inside a block over tiles of output lines whose
-//! patches stay in the second-level cache until they are multiplied. Blocks, tiles and the order of every sum follow
-//! from the shape alone, never from the number of threads.
+//! Each pass runs on one thread, over blocks of whole images and inside a block over tiles of output lines whose
+//! patches stay in the second-level cache until they are multiplied.
 
 mod patches;
-
-use rayon::prelude::*;
 
 use crate::activation::Finish;
 use crate::backward::{Backward, ImageLens};
@@ -31,15 +28,15 @@ const MIN_TILE_PIXELS: usize = 128;
 pub(crate) fn conv(shape: &ConvShape, fine: &[f32], weight: &[f32], finish: Finish, coarse: &mut [f32]) {
     let tiling = Tiling::new(shape);
     let weight = Matrix::of_rows(weight, shape.out_channels);
-    let blocks = coarse.par_chunks_mut(tiling.coarse_block_len()).zip(fine.par_chunks(tiling.fine_block_len()));
-    blocks.for_each(|(coarse, fine)| {
-        with_scratch(tiling.patches_len(), |patches| {
+    let blocks = coarse.chunks_mut(tiling.coarse_block_len()).zip(fine.chunks(tiling.fine_block_len()));
+    with_scratch(tiling.patches_len(), |patches| {
+        for (coarse, fine) in blocks {
             for (tile_index, coarse) in coarse.chunks_mut(tiling.coarse_tile_len()).enumerate() {
                 let patches = tiling.gather_tile(fine, tile_index, coarse.len(), patches);
                 tiling.to_coarse(patches, weight, coarse);
                 finish.apply(coarse);
             }
-        });
+        }
     });
 }
 
@@ -47,32 +44,28 @@ pub(crate) fn conv(shape: &ConvShape, fine: &[f32], weight: &[f32], finish: Fini
 pub(crate) fn transposed_conv(shape: &ConvShape, coarse: &[f32], weight: &[f32], finish: Finish, fine: &mut [f32]) {
     let tiling = Tiling::new(shape);
     let weight = Matrix::of_rows(weight, shape.patch_len());
-    let blocks = fine.par_chunks_mut(tiling.fine_block_len()).zip(coarse.par_chunks(tiling.coarse_block_len()));
-    blocks.for_each(|(fine, coarse)| {
-        fine.fill(0.0);
-        with_scratch(tiling.patches_len(), |patches| {
+    let blocks = fine.chunks_mut(tiling.fine_block_len()).zip(coarse.chunks(tiling.coarse_block_len()));
+    with_scratch(tiling.patches_len(), |patches| {
+        for (fine, coarse) in blocks {
+            fine.fill(0.0);
             for (tile_index, coarse) in coarse.chunks(tiling.coarse_tile_len()).enumerate() {
                 tiling.to_fine(coarse, weight, tile_index, patches, fine);
             }
-        });
-        finish.apply(fine);
+            finish.apply(fine);
+        }
     });
 }
 
-/// The gradients of [`conv`], from that of its output on the coarse grid.
-pub(crate) fn conv_backward(
-    shape: &ConvShape,
-    backward: Backward,
-    weight: &[f32],
-    grad_weight: &mut [f32],
-    grad_bias: &mut [f32],
-) {
+/// Adds the gradients of [`conv`] to `sums`, those of the weight and then those of the bias, from that of its output on
+/// the coarse grid.
+pub(crate) fn conv_backward(shape: &ConvShape, backward: Backward, weight: &[f32], sums: &mut [f32]) {
     let tiling = Tiling::new(shape);
     let weight = Matrix::of_rows(weight, shape.out_channels).transposed();
-    let add_block = |block: Backward, sums: &mut [f32]| {
-        let (sums_of_weight, sums_of_bias) = sums.split_at_mut(shape.weight_len());
-        with_scratch(tiling.coarse_block_len() + tiling.patches_len(), |scratch| {
-            let (copy, patches) = scratch.split_at_mut(tiling.coarse_block_len());
+    let (sums_of_weight, sums_of_bias) = sums.split_at_mut(shape.weight_len());
+    let lens = ImageLens { images: shape.image_len(), out: shape.out_image_len() };
+    with_scratch(tiling.coarse_block_len() + tiling.patches_len(), |scratch| {
+        let (copy, patches) = scratch.split_at_mut(tiling.coarse_block_len());
+        for block in backward.split(tiling.block_images, lens) {
             let grad_coarse = block.grad_out.masked(copy);
             add_rows(grad_coarse, sums_of_bias);
             for (tile_index, coarse) in grad_coarse.chunks(tiling.coarse_tile_len()).enumerate() {
@@ -87,30 +80,20 @@ pub(crate) fn conv_backward(
                     tiling.to_fine(coarse, weight, tile_index, patches, grad_fine);
                 }
             }
-        });
-    };
-    let lens = ImageLens { images: shape.image_len(), out: shape.out_image_len() };
-    let n_sums = shape.weight_len() + shape.out_channels;
-    backward.sum_over_blocks(tiling.block_images, lens, n_sums, add_block, |sums| {
-        grad_weight.copy_from_slice(&sums[..shape.weight_len()]);
-        grad_bias.copy_from_slice(&sums[shape.weight_len()..]);
+        }
     });
 }
 
-/// The gradients of [`transposed_conv`], from that of its output on the fine grid.
-pub(crate) fn transposed_conv_backward(
-    shape: &ConvShape,
-    backward: Backward,
-    weight: &[f32],
-    grad_weight: &mut [f32],
-    grad_bias: &mut [f32],
-) {
+/// Adds the gradients of [`transposed_conv`] to `sums`, those of the weight and then those of the bias, from that of its
+/// output on the fine grid.
+pub(crate) fn transposed_conv_backward(shape: &ConvShape, backward: Backward, weight: &[f32], sums: &mut [f32]) {
     let tiling = Tiling::new(shape);
     let weight = Matrix::of_rows(weight, shape.patch_len()).transposed();
-    let add_block = |mut block: Backward, sums: &mut [f32]| {
-        let (sums_of_weight, sums_of_bias) = sums.split_at_mut(shape.weight_len());
-        with_scratch(tiling.fine_block_len() + tiling.patches_len(), |scratch| {
-            let (copy, patches) = scratch.split_at_mut(tiling.fine_block_len());
+    let (sums_of_weight, sums_of_bias) = sums.split_at_mut(shape.weight_len());
+    let lens = ImageLens { images: shape.out_image_len(), out: shape.image_len() };
+    with_scratch(tiling.fine_block_len() + tiling.patches_len(), |scratch| {
+        let (copy, patches) = scratch.split_at_mut(tiling.fine_block_len());
+        for mut block in backward.split(tiling.block_images, lens) {
             let grad_fine = block.grad_out.masked(copy);
             add_rows(grad_fine, sums_of_bias);
             for (tile_index, coarse) in block.images.chunks(tiling.coarse_tile_len()).enumerate() {
@@ -123,13 +106,7 @@ pub(crate) fn transposed_conv_backward(
                 let target = Target::of_rows(sums_of_weight, shape.patch_len());
                 multiply(coarse.transposed(), patches, Store::Add, target);
             }
-        });
-    };
-    let lens = ImageLens { images: shape.out_image_len(), out: shape.image_len() };
-    let n_sums = shape.weight_len() + shape.in_channels;
-    backward.sum_over_blocks(tiling.block_images, lens, n_sums, add_block, |sums| {
-        grad_weight.copy_from_slice(&sums[..shape.weight_len()]);
-        grad_bias.copy_from_slice(&sums[shape.weight_len()..]);
+        }
     });
 }
 

@@ -20,14 +20,11 @@
 //! weight gradients                                          U's = transpose(V) E
 //! ```
 //!
-//! Each pass runs over blocks of whole images in parallel. Blocks and the order of every sum follow from the shape
-//! alone, never from the number of threads.
+//! Each pass runs on one thread, over blocks of whole images, with a weight that was transformed before.
 
 mod lanes;
 mod tiles;
 mod weights;
-
-use rayon::prelude::*;
 
 use crate::activation::{Finish, OutGradient};
 use crate::backward::{Backward, ImageLens};
@@ -37,15 +34,16 @@ use crate::scratch::with_scratch;
 use crate::shape::ConvShape;
 use lanes::WIDEST;
 use tiles::Tiles;
-use weights::WeightLayout;
+pub(crate) use weights::WeightLayout;
 
 /// Products of a tile for each pair of channels.
 const POINTS: usize = 9;
 /// Even and odd lines times even and odd columns.
 const PHASES: usize = 4;
 
-/// Transformed values of a block, on both grids, unless one image has more: they should stay in the second-level cache.
-const BLOCK_LEN: usize = 96 * 1024;
+/// Transformed values of a block, on both grids, unless one image has more: enough to repay reading the weights, few
+/// enough to stay in a core's share of the last-level cache.
+const BLOCK_LEN: usize = 256 * 1024;
 
 /// Whether this shape can be computed so: whole tiles, whole vectors of channels.
 pub(crate) fn suits(shape: &ConvShape) -> bool {
@@ -58,123 +56,89 @@ pub(crate) fn suits(shape: &ConvShape) -> bool {
         && whole(out_channels)
 }
 
-/// The convolution, with a weight `[16 * in_channels, out_channels]`.
+/// The convolution, with a transformed weight of layout [`WeightLayout::conv`].
 pub(crate) fn conv(shape: &ConvShape, fine: &[f32], weight: &[f32], finish: Finish, coarse: &mut [f32]) {
     let plan = Plan::new(shape);
-    weights::with_transformed(WeightLayout::conv(shape), weight, |weight| {
-        let blocks = coarse.par_chunks_mut(plan.coarse_len()).zip(fine.par_chunks(plan.fine_len()));
-        blocks.for_each(|(coarse, fine)| {
-            plan.with_transformed(fine.len() / shape.image_len(), |v, e| {
-                plan.tiles.transform_fine(OutGradient::of_values(fine), v);
-                for point in 0..POINTS {
-                    let weight = plan.weight(weight, point, shape.out_channels);
-                    multiply(plan.fine_matrix(v, point), weight, Store::Overwrite, plan.coarse_target(e, point));
-                }
-                plan.tiles.finish_coarse(e, finish, coarse);
-            });
+    for (fine, coarse) in fine.chunks(plan.fine_len()).zip(coarse.chunks_mut(plan.coarse_len())) {
+        plan.with_transformed(fine.len() / shape.image_len(), |v, e| {
+            plan.tiles.transform_fine(OutGradient::of_values(fine), v);
+            for point in 0..POINTS {
+                let weight = plan.weight(weight, point, shape.out_channels);
+                multiply(plan.fine_matrix(v, point), weight, Store::Overwrite, plan.coarse_target(e, point));
+            }
+            plan.tiles.finish_coarse(e, finish, coarse);
         });
-    });
+    }
 }
 
-/// The transposed convolution, with a weight `[out_channels, 16 * in_channels]` (channels as of `shape`, which is that
-/// of its adjoint).
+/// The transposed convolution, with a transformed weight of layout [`WeightLayout::transposed_conv`]. `shape` is that of
+/// its adjoint.
 pub(crate) fn transposed_conv(shape: &ConvShape, coarse: &[f32], weight: &[f32], finish: Finish, fine: &mut [f32]) {
     let plan = Plan::new(shape);
-    weights::with_transformed(WeightLayout::transposed_conv(shape), weight, |weight| {
-        let blocks = fine.par_chunks_mut(plan.fine_len()).zip(coarse.par_chunks(plan.coarse_len()));
-        blocks.for_each(|(fine, coarse)| {
-            plan.with_transformed(fine.len() / shape.image_len(), |v, e| {
-                plan.tiles.transform_coarse(OutGradient::of_values(coarse), e);
+    for (fine, coarse) in fine.chunks_mut(plan.fine_len()).zip(coarse.chunks(plan.coarse_len())) {
+        plan.with_transformed(fine.len() / shape.image_len(), |v, e| {
+            plan.tiles.transform_coarse(OutGradient::of_values(coarse), e);
+            for point in 0..POINTS {
+                let weight = plan.weight(weight, point, PHASES * shape.in_channels);
+                multiply(plan.coarse_matrix(e, point), weight, Store::Overwrite, plan.fine_target(v, point));
+            }
+            plan.tiles.finish_fine(v, finish, fine);
+        });
+    }
+}
+
+/// Adds the gradients of [`conv`] to `sums`, those of the transformed weight and then those of the bias, from that of its
+/// output on the coarse grid.
+pub(crate) fn conv_backward(shape: &ConvShape, backward: Backward, weight: &[f32], sums: &mut [f32]) {
+    let plan = Plan::new(shape);
+    let (sums_of_weight, sums_of_bias) = sums.split_at_mut(weight.len());
+    let lens = ImageLens { images: shape.image_len(), out: shape.out_image_len() };
+    for block in backward.split(plan.block_images, lens) {
+        plan.with_transformed(block.images.len() / shape.image_len(), |v, e| {
+            plan.tiles.transform_coarse(block.grad_out, e);
+            plan.tiles.add_coarse(e, sums_of_bias);
+            plan.tiles.transform_fine(OutGradient::of_values(block.images), v);
+            for point in 0..POINTS {
+                let (fine, coarse) = (plan.fine_matrix(v, point), plan.coarse_matrix(e, point));
+                let target = plan.weight_target(sums_of_weight, point, shape.out_channels);
+                multiply(fine.transposed(), coarse, Store::Add, target);
+            }
+            if let Some(grad_images) = block.grad_images {
                 for point in 0..POINTS {
-                    let weight = plan.weight(weight, point, PHASES * shape.in_channels);
+                    let weight = plan.weight(weight, point, shape.out_channels).transposed();
                     multiply(plan.coarse_matrix(e, point), weight, Store::Overwrite, plan.fine_target(v, point));
                 }
-                plan.tiles.finish_fine(v, finish, fine);
-            });
+                plan.tiles.finish_fine(v, Finish::NOTHING, grad_images);
+            }
         });
-    });
+    }
 }
 
-/// The gradients of [`conv`], from that of its output on the coarse grid.
-pub(crate) fn conv_backward(
-    shape: &ConvShape,
-    backward: Backward,
-    weight: &[f32],
-    grad_weight: &mut [f32],
-    grad_bias: &mut [f32],
-) {
+/// Adds the gradients of [`transposed_conv`] to `sums`, those of the transformed weight and then those of the bias, from
+/// that of its output on the fine grid.
+pub(crate) fn transposed_conv_backward(shape: &ConvShape, backward: Backward, weight: &[f32], sums: &mut [f32]) {
     let plan = Plan::new(shape);
-    let layout = WeightLayout::conv(shape);
-    weights::with_transformed(layout, weight, |weight| {
-        let add_block = |block: Backward, sums: &mut [f32]| {
-            let (sums_of_weight, sums_of_bias) = sums.split_at_mut(layout.transformed_len());
-            plan.with_transformed(block.images.len() / shape.image_len(), |v, e| {
-                plan.tiles.transform_coarse(block.grad_out, e);
-                plan.tiles.add_coarse(e, sums_of_bias);
-                plan.tiles.transform_fine(OutGradient::of_values(block.images), v);
+    let (sums_of_weight, sums_of_bias) = sums.split_at_mut(weight.len());
+    let lens = ImageLens { images: shape.out_image_len(), out: shape.image_len() };
+    for block in backward.split(plan.block_images, lens) {
+        plan.with_transformed(block.images.len() / shape.out_image_len(), |v, e| {
+            plan.tiles.transform_fine(block.grad_out, v);
+            with_scratch(block.grad_out.values.len(), |copy| add_rows(block.grad_out.masked(copy), sums_of_bias));
+            plan.tiles.transform_coarse(OutGradient::of_values(block.images), e);
+            for point in 0..POINTS {
+                let (fine, coarse) = (plan.fine_matrix(v, point), plan.coarse_matrix(e, point));
+                let target = plan.weight_target(sums_of_weight, point, PHASES * shape.in_channels);
+                multiply(coarse.transposed(), fine, Store::Add, target);
+            }
+            if let Some(grad_images) = block.grad_images {
                 for point in 0..POINTS {
-                    let (fine, coarse) = (plan.fine_matrix(v, point), plan.coarse_matrix(e, point));
-                    let target = plan.weight_target(sums_of_weight, point, shape.out_channels);
-                    multiply(fine.transposed(), coarse, Store::Add, target);
+                    let weight = plan.weight(weight, point, PHASES * shape.in_channels).transposed();
+                    multiply(plan.fine_matrix(v, point), weight, Store::Overwrite, plan.coarse_target(e, point));
                 }
-                if let Some(grad_images) = block.grad_images {
-                    for point in 0..POINTS {
-                        let weight = plan.weight(weight, point, shape.out_channels).transposed();
-                        multiply(plan.coarse_matrix(e, point), weight, Store::Overwrite, plan.fine_target(v, point));
-                    }
-                    plan.tiles.finish_fine(v, Finish::NOTHING, grad_images);
-                }
-            });
-        };
-        let lens = ImageLens { images: shape.image_len(), out: shape.out_image_len() };
-        let n_sums = layout.transformed_len() + shape.out_channels;
-        backward.sum_over_blocks(plan.block_images, lens, n_sums, add_block, |sums| {
-            let (sums_of_weight, sums_of_bias) = sums.split_at(layout.transformed_len());
-            layout.gradient(sums_of_weight, grad_weight);
-            grad_bias.copy_from_slice(sums_of_bias);
+                plan.tiles.finish_coarse(e, Finish::NOTHING, grad_images);
+            }
         });
-    });
-}
-
-/// The gradients of [`transposed_conv`], from that of its output on the fine grid.
-pub(crate) fn transposed_conv_backward(
-    shape: &ConvShape,
-    backward: Backward,
-    weight: &[f32],
-    grad_weight: &mut [f32],
-    grad_bias: &mut [f32],
-) {
-    let plan = Plan::new(shape);
-    let layout = WeightLayout::transposed_conv(shape);
-    weights::with_transformed(layout, weight, |weight| {
-        let add_block = |block: Backward, sums: &mut [f32]| {
-            let (sums_of_weight, sums_of_bias) = sums.split_at_mut(layout.transformed_len());
-            plan.with_transformed(block.images.len() / shape.out_image_len(), |v, e| {
-                plan.tiles.transform_fine(block.grad_out, v);
-                with_scratch(block.grad_out.values.len(), |copy| add_rows(block.grad_out.masked(copy), sums_of_bias));
-                plan.tiles.transform_coarse(OutGradient::of_values(block.images), e);
-                for point in 0..POINTS {
-                    let (fine, coarse) = (plan.fine_matrix(v, point), plan.coarse_matrix(e, point));
-                    let target = plan.weight_target(sums_of_weight, point, PHASES * shape.in_channels);
-                    multiply(coarse.transposed(), fine, Store::Add, target);
-                }
-                if let Some(grad_images) = block.grad_images {
-                    for point in 0..POINTS {
-                        let weight = plan.weight(weight, point, PHASES * shape.in_channels).transposed();
-                        multiply(plan.fine_matrix(v, point), weight, Store::Overwrite, plan.coarse_target(e, point));
-                    }
-                    plan.tiles.finish_coarse(e, Finish::NOTHING, grad_images);
-                }
-            });
-        };
-        let lens = ImageLens { images: shape.out_image_len(), out: shape.image_len() };
-        let n_sums = layout.transformed_len() + shape.in_channels;
-        backward.sum_over_blocks(plan.block_images, lens, n_sums, add_block, |sums| {
-            let (sums_of_weight, sums_of_bias) = sums.split_at(layout.transformed_len());
-            layout.gradient(sums_of_weight, grad_weight);
-            grad_bias.copy_from_slice(sums_of_bias);
-        });
-    });
+    }
 }
 
 /// How a batch is divided, and where the matrices of a block lie.

@@ -6,7 +6,6 @@
 use pulp::Arch;
 
 use super::{PHASES, POINTS};
-use crate::scratch::with_scratch;
 use crate::shape::ConvShape;
 
 /// Taps along one axis.
@@ -15,24 +14,24 @@ const KERNEL: usize = 4;
 /// How the values of a weight lie: `[n_outer, KERNEL, KERNEL, n_inner]`, and `[POINTS, n_outer, PHASES, n_inner]` once
 /// transformed.
 #[derive(Clone, Copy)]
-pub(super) struct WeightLayout {
+pub(crate) struct WeightLayout {
     n_outer: usize,
     n_inner: usize,
 }
 
 impl WeightLayout {
     /// Of `[16 * in_channels, out_channels]`.
-    pub(super) fn conv(shape: &ConvShape) -> Self {
+    pub(crate) fn conv(shape: &ConvShape) -> Self {
         Self { n_outer: 1, n_inner: shape.in_channels * shape.out_channels }
     }
 
     /// Of `[out_channels, 16 * in_channels]`.
-    pub(super) fn transposed_conv(shape: &ConvShape) -> Self {
+    pub(crate) fn transposed_conv(shape: &ConvShape) -> Self {
         Self { n_outer: shape.out_channels, n_inner: shape.in_channels }
     }
 
     /// Length of the transformed weight.
-    pub(super) fn transformed_len(&self) -> usize {
+    pub(crate) fn transformed_len(&self) -> usize {
         POINTS * self.n_outer * PHASES * self.n_inner
     }
 
@@ -46,7 +45,8 @@ impl WeightLayout {
         (((y * 3 + x) * self.n_outer + outer) * PHASES + 2 * phase[0] + phase[1]) * self.n_inner
     }
 
-    fn transform(&self, weight: &[f32], transformed: &mut [f32]) {
+    /// Fills in the transformed weight.
+    pub(crate) fn transform(&self, weight: &[f32], transformed: &mut [f32]) {
         transformed.fill(0.0);
         self.for_each_pair(
             #[inline(always)]
@@ -55,7 +55,7 @@ impl WeightLayout {
     }
 
     /// The adjoint of the transform: the gradient of the taps from that of the points.
-    pub(super) fn gradient(&self, transformed: &[f32], weight: &mut [f32]) {
+    pub(crate) fn gradient(&self, transformed: &[f32], weight: &mut [f32]) {
         weight.fill(0.0);
         self.for_each_pair(
             #[inline(always)]
@@ -82,14 +82,6 @@ impl WeightLayout {
             },
         );
     }
-}
-
-/// Calls `job` with the transformed weight.
-pub(super) fn with_transformed(layout: WeightLayout, weight: &[f32], job: impl FnOnce(&[f32])) {
-    with_scratch(layout.transformed_len(), |transformed| {
-        layout.transform(weight, transformed);
-        job(transformed);
-    });
 }
 
 fn pairs(n: usize) -> impl Iterator<Item = (usize, usize)> {

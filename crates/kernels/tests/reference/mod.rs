@@ -1,7 +1,44 @@
-//! Convolution by its definition, in `f64` and one product at a time.
+//! Convolution by its definition, in `f64` and one product at a time; and ours, one layer at a time.
 #![allow(dead_code, reason = "each test file uses some of these")]
 
-use unbraid_kernels::ConvShape;
+use unbraid_kernels::stack::{self, StackGradients, StackLayer};
+use unbraid_kernels::{Activation, ConvShape, LayerGradients, LayerShape, LayerValues, TransposedShape};
+
+pub fn conv(shape: &ConvShape, images: &[f32], weight: &[f32], bias: &[f32], activation: Activation, out: &mut [f32]) {
+    stack::forward(&[StackLayer { shape: LayerShape::Conv(*shape), weight, bias, activation }], images, None, out);
+}
+
+pub fn transposed_conv(
+    shape: &TransposedShape,
+    images: &[f32],
+    weight: &[f32],
+    bias: &[f32],
+    activation: Activation,
+    out: &mut [f32],
+) {
+    let shape = LayerShape::Transposed(*shape);
+    stack::forward(&[StackLayer { shape, weight, bias, activation }], images, None, out);
+}
+
+pub fn conv_backward(shape: &ConvShape, layer: LayerValues, grad_out: &[f32], gradients: LayerGradients) {
+    backward(LayerShape::Conv(*shape), layer, grad_out, gradients);
+}
+
+pub fn transposed_conv_backward(
+    shape: &TransposedShape,
+    layer: LayerValues,
+    grad_out: &[f32],
+    gradients: LayerGradients,
+) {
+    backward(LayerShape::Transposed(*shape), layer, grad_out, gradients);
+}
+
+fn backward(shape: LayerShape, layer: LayerValues, grad_out: &[f32], gradients: LayerGradients) {
+    let LayerValues { images, weight, out, activation } = layer;
+    let bias = &vec![0.0; shape.bias_len()];
+    let targets = StackGradients { images: gradients.images, layers: vec![(gradients.weight, gradients.bias)] };
+    stack::backward(&[StackLayer { shape, weight, bias, activation }], images, &[], out, grad_out, targets);
+}
 
 /// Calls `job(image, out, weight)` with the positions of the three values of every product in a convolution.
 fn for_each_product(shape: &ConvShape, mut job: impl FnMut(usize, usize, usize)) {

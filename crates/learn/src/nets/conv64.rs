@@ -8,9 +8,9 @@ use burn::tensor::Tensor;
 use serde::{Deserialize, Serialize};
 use unbraid_data::{Error, ImageShape, Result, settings};
 
-use super::layers::{Nonlinearity, conv, hidden, linear, transposed_conv};
+use super::layers::{Nonlinearity, conv_stack, hidden, linear};
 use super::{Entry, Net, check_latents};
-use crate::conv_op::Activation;
+use crate::ops::{Activation, Direction};
 use crate::parameters::{Initialiser, Parameters};
 
 const SIDE: usize = 64;
@@ -81,10 +81,8 @@ impl Net for Conv64 {
 
     fn encode(&self, parameters: &Parameters, images: Tensor<2>) -> Tensor<2> {
         let batch = images.dims()[0];
-        let mut maps = images.reshape([batch, SIDE, SIDE, self.channels]);
-        for layer in 0..CHANNELS.len() {
-            maps = conv(parameters, &format!("encoder.conv{layer}"), maps, Activation::Relu);
-        }
+        let images = images.reshape([batch, SIDE, SIDE, self.channels]);
+        let maps = conv_stack(parameters, "encoder.conv", images, Direction::Down, [Activation::Relu; 4]);
         let flat = maps.reshape([batch, SMALL_SIDE * SMALL_SIDE * CHANNELS[3]]);
         let hidden = hidden(parameters, "encoder.hidden", flat, Nonlinearity::Relu); // [batch, 256]
         linear(parameters, "encoder.outputs", hidden)
@@ -94,11 +92,9 @@ impl Net for Conv64 {
         let batch = latents.dims()[0];
         let inner = hidden(parameters, "decoder.hidden", latents, Nonlinearity::Relu); // [batch, 256]
         let flat = hidden(parameters, "decoder.flat", inner, Nonlinearity::Relu); // [batch, 1024]
-        let mut maps = flat.reshape([batch, SMALL_SIDE, SMALL_SIDE, CHANNELS[3]]);
-        for layer in 0..CHANNELS.len() {
-            let activation = if layer + 1 < CHANNELS.len() { Activation::Relu } else { Activation::None };
-            maps = transposed_conv(parameters, &format!("decoder.conv{layer}"), maps, activation);
-        }
+        let maps = flat.reshape([batch, SMALL_SIDE, SMALL_SIDE, CHANNELS[3]]);
+        let activations = [Activation::Relu, Activation::Relu, Activation::Relu, Activation::None];
+        let maps = conv_stack(parameters, "decoder.conv", maps, Direction::Up, activations);
         maps.reshape([batch, SIDE * SIDE * self.channels])
     }
 }

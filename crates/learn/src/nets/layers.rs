@@ -1,9 +1,8 @@
 //! The layers that networks are made of, on parameters found by name.
 
 use burn::tensor::Tensor;
-use burn::tensor::activation::relu;
 
-use crate::conv_op::{self, Activation};
+use crate::ops::{self, Activation, ConvLayer, Direction};
 use crate::parameters::Parameters;
 
 /// What follows the matrix product of a hidden layer.
@@ -19,27 +18,38 @@ pub enum Nonlinearity {
 
 /// `[batch, inputs]` to `[batch, outputs]`.
 pub fn linear(parameters: &Parameters, name: &str, inputs: Tensor<2>) -> Tensor<2> {
-    inputs.matmul(parameters.get(&format!("{name}.weight"))) + parameters.get(&format!("{name}.bias"))
+    linear_with(parameters, name, inputs, Activation::None)
 }
 
 /// A linear layer and what follows it.
 pub fn hidden(parameters: &Parameters, name: &str, inputs: Tensor<2>, nonlinearity: Nonlinearity) -> Tensor<2> {
-    let outputs = linear(parameters, name, inputs);
     match nonlinearity {
-        Nonlinearity::Relu => relu(outputs),
-        Nonlinearity::Tanh => outputs.tanh(),
+        Nonlinearity::Relu => linear_with(parameters, name, inputs, Activation::Relu),
+        Nonlinearity::Tanh => linear(parameters, name, inputs).tanh(),
     }
 }
 
-/// Convolution 4x4, stride 2, padding 1: `[batch, height, width, inputs]` to `[batch, height/2, width/2, outputs]`.
-pub fn conv(parameters: &Parameters, name: &str, images: Tensor<4>, activation: Activation) -> Tensor<4> {
-    let weight = parameters.get(&format!("{name}.weight"));
-    conv_op::conv(images, weight, parameters.get(&format!("{name}.bias")), activation)
+fn linear_with(parameters: &Parameters, name: &str, inputs: Tensor<2>, activation: Activation) -> Tensor<2> {
+    let (weight, bias) = weight_and_bias(parameters, name);
+    ops::linear(inputs, weight, bias, activation)
 }
 
-/// Transposed convolution 4x4, stride 2, padding 1: `[batch, height, width, inputs]` to
-/// `[batch, 2 height, 2 width, outputs]`.
-pub fn transposed_conv(parameters: &Parameters, name: &str, images: Tensor<4>, activation: Activation) -> Tensor<4> {
-    let weight = parameters.get(&format!("{name}.weight"));
-    conv_op::transposed_conv(images, weight, parameters.get(&format!("{name}.bias")), activation)
+/// Four convolutions, or transposed ones, of 4x4, stride 2 and padding 1, called `name` and a number each: images
+/// `[batch, height, width, channels]` get 16 times smaller or larger along each axis.
+pub fn conv_stack(
+    parameters: &Parameters,
+    name: &str,
+    images: Tensor<4>,
+    direction: Direction,
+    activations: [Activation; 4],
+) -> Tensor<4> {
+    let layers = std::array::from_fn(|layer| {
+        let (weight, bias) = weight_and_bias(parameters, &format!("{name}{layer}"));
+        ConvLayer { weight, bias, activation: activations[layer] }
+    });
+    ops::conv_stack(images, direction, layers)
+}
+
+fn weight_and_bias(parameters: &Parameters, name: &str) -> (Tensor<2>, Tensor<2>) {
+    (parameters.get(&format!("{name}.weight")), parameters.get(&format!("{name}.bias")))
 }

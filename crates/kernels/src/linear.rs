@@ -1,0 +1,84 @@
+//! A linear layer and its gradients: `out[row, o] = bias[o] + sum over i of images[row, i] * weight[i, o]`.
+
+use rayon::prelude::*;
+
+use crate::activation::{Activation, Finish, OutGradient};
+use crate::backward::{Backward, LayerGradients, LayerValues};
+use crate::groups::{add_rows, group_images, sum_over_groups};
+use crate::product::{Matrix, Target, multiply_on_all_threads};
+use crate::scratch::with_scratch;
+use crate::shape::check_len;
+
+/// Values that a thread finishes at once.
+const PIECE_LEN: usize = 16 * 1024;
+
+/// The shape of a linear layer.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct LinearShape {
+    /// Rows that go in, and that come out.
+    pub batch: usize,
+    /// Numbers of a row that goes in.
+    pub inputs: usize,
+    /// Numbers of a row that comes out.
+    pub outputs: usize,
+}
+
+impl LinearShape {
+    /// Lengths of what goes in, of weight and bias, and of what comes out.
+    fn lens(&self) -> [usize; 4] {
+        [self.batch * self.inputs, self.inputs * self.outputs, self.outputs, self.batch * self.outputs]
+    }
+}
+
+/// Multiplies `images`, `[batch, inputs]`, by `weight`, `[inputs, outputs]`, adds `bias`, `[outputs]`, and applies
+/// `activation`, into `out`, `[batch, outputs]`.
+pub fn linear(
+    shape: &LinearShape,
+    images: &[f32],
+    weight: &[f32],
+    bias: &[f32],
+    activation: Activation,
+    out: &mut [f32],
+) {
+    let [images_len, weight_len, bias_len, out_len] = shape.lens();
+    check_len("images", images.len(), images_len);
+    check_len("weight", weight.len(), weight_len);
+    check_len("bias", bias.len(), bias_len);
+    check_len("out", out.len(), out_len);
+    let (images, weight) = (Matrix::of_rows(images, shape.inputs), Matrix::of_rows(weight, shape.outputs));
+    multiply_on_all_threads(images, weight, Target::of_rows(out, shape.outputs));
+    let finish = Finish { bias: Some(bias), activation };
+    let n_rows = PIECE_LEN.div_ceil(shape.outputs);
+    out.par_chunks_mut(n_rows * shape.outputs).for_each(|rows| finish.apply(rows));
+}
+
+/// The gradients of [`linear`], from that with respect to its output, `[batch, outputs]`.
+pub fn linear_backward(shape: &LinearShape, layer: LayerValues, grad_out: &[f32], gradients: LayerGradients) {
+    layer.check(grad_out, &gradients, shape.lens());
+    let backward = Backward::new(&layer, grad_out, gradients.images);
+    with_scratch(grad_out.len(), |copy| {
+        let grad_out = masked_and_summed(shape, backward.grad_out, copy, gradients.bias);
+        let grad_out = Matrix::of_rows(grad_out, shape.outputs);
+        let images = Matrix::of_rows(layer.images, shape.inputs);
+        multiply_on_all_threads(images.transposed(), grad_out, Target::of_rows(gradients.weight, shape.outputs));
+        if let Some(grad_images) = backward.grad_images {
+            let weight = Matrix::of_rows(layer.weight, shape.outputs);
+            multiply_on_all_threads(grad_out, weight.transposed(), Target::of_rows(grad_images, shape.inputs));
+        }
+    });
+}
+
+/// The gradient before the activation, in `copy` if it differs, and the sums of its rows.
+fn masked_and_summed<'a>(
+    shape: &LinearShape,
+    grad_out: OutGradient<'a>,
+    copy: &'a mut [f32],
+    sums: &mut [f32],
+) -> &'a [f32] {
+    let group_len = group_images(shape.batch, 1) * shape.outputs;
+    let groups: Vec<_> = grad_out.chunks(group_len).zip(copy.chunks_mut(group_len)).collect();
+    let add_group =
+        |(grad_out, copy): (OutGradient, &mut [f32]), sums: &mut [f32]| add_rows(grad_out.masked(copy), sums);
+    sum_over_groups(groups, shape.outputs, add_group, |total| sums.copy_from_slice(total));
+    if grad_out.relu_out.is_some() { copy } else { grad_out.values }
+}

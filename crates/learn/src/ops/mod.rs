@@ -1,0 +1,32 @@
+//! Our kernels as operations of burn, each with a backward pass of its own.
+//!
+//! They run on burn's CPU backend. On any other device the same layers are made of burn's own operations.
+
+use burn::tensor::{Device, Tensor, TensorData};
+use burn_flex::FlexTensor;
+
+mod buffers;
+mod conv_stack;
+mod linear;
+
+pub use conv_stack::{ConvLayer, Direction, conv_stack, conv_stack_of_burn};
+pub use linear::{linear, linear_of_burn};
+pub use unbraid_kernels::Activation;
+
+/// Whether our kernels can be used on this tensor.
+fn is_on_cpu<const D: usize>(tensor: &Tensor<D>) -> bool {
+    tensor.device().inner() == Device::flex()
+}
+
+/// The values of a contiguous tensor.
+fn values(tensor: &FlexTensor) -> &[f32] {
+    tensor.as_slice::<f32>().expect("the tensor was made contiguous, and all tensors are f32")
+}
+
+fn flex_tensor(values: Vec<f32>, dims: &[usize]) -> FlexTensor {
+    FlexTensor::from_data(TensorData::new(values, dims.to_vec()))
+}
+
+fn dims(tensor: &FlexTensor) -> Vec<usize> {
+    tensor.layout().shape().to_vec()
+}

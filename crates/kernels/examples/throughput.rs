@@ -1,11 +1,11 @@
-//! Prints how fast each layer of the 64x64 convolutional auto-encoder runs, forward and backward.
+//! Prints how fast the layers of the 64x64 convolutional auto-encoder run, forward and backward, alone and stacked.
 //!
 //! `cargo run --release -p unbraid-kernels --example throughput -- [channels] [batch]`
 
 use std::time::Instant;
 
-use unbraid_kernels::{Activation, ConvShape, LayerGradients, LayerValues, TransposedShape};
-use unbraid_kernels::{conv, conv_backward, transposed_conv, transposed_conv_backward};
+use unbraid_kernels::stack::{StackGradients, StackLayer, backward, forward, kept_len};
+use unbraid_kernels::{Activation, ConvShape, LayerShape, TransposedShape};
 
 /// Repetitions of each pass; the fastest half is averaged, since other work on the machine only ever slows one down.
 const N_REPEATS: usize = 20;
@@ -16,73 +16,69 @@ fn main() {
     let batch = arguments.get(1).copied().unwrap_or(64);
     println!("batch {batch}, {channels} channels, {} threads; GFLOP/s as", rayon::current_num_threads());
     println!("if every product of the definition were computed\n");
-    println!("{:<24}{:>10}{:>10}{:>12}", "layer", "forward", "backward", "images/s");
+    println!("{:<28}{:>10}{:>10}{:>12}", "layer", "forward", "backward", "images/s");
 
-    let encoder = [(64, channels, 32), (32, 32, 32), (16, 32, 64), (8, 64, 64)];
-    let decoder = [(4, 64, 64), (8, 64, 32), (16, 32, 32), (32, 32, channels)];
-    let mut total_secs = 0.0;
-    for (layer, (size, n_in, n_out)) in encoder.into_iter().enumerate() {
-        total_secs +=
-            report("conv", (size, n_in, n_out), batch, layer > 0, time_conv(batch, size, n_in, n_out, layer > 0));
+    let encoder = [(64, channels, 32), (32, 32, 32), (16, 32, 64), (8, 64, 64)].map(|sizes| conv(batch, sizes));
+    let decoder = [(4, 64, 64), (8, 64, 32), (16, 32, 32), (32, 32, channels)].map(|sizes| transposed(batch, sizes));
+    for (half, layers) in [("encoder", encoder), ("decoder", decoder)] {
+        for (depth, layer) in layers.iter().enumerate() {
+            report(&format!("{half} layer {depth}"), std::slice::from_ref(layer), half == "decoder" || depth > 0);
+        }
+        report(&format!("{half} in one"), &layers, half == "decoder");
     }
-    for (size, n_in, n_out) in decoder {
-        total_secs += report("transposed", (size, n_in, n_out), batch, true, time_transposed(batch, size, n_in, n_out));
-    }
-    println!("\nall layers, forward and backward: {:.0} images/s", batch as f64 / total_secs);
 }
 
-/// Prints a layer's line, and gives its seconds in all. The first layer of a network has no image gradient.
-fn report(
-    name: &str,
-    (size, n_in, n_out): (usize, usize, usize),
-    batch: usize,
-    with_images: bool,
-    secs: [f64; 2],
-) -> f64 {
-    let coarse_size = if name == "conv" { size / 2 } else { size };
-    let n_flops = (2 * batch * coarse_size * coarse_size * 16 * n_in * n_out) as f64;
-    let layer = format!("{name} {n_in}->{n_out} @{size}");
-    let n_products = if with_images { 2.0 } else { 1.0 };
-    let (forward, backward) = (n_flops / secs[0] / 1e9, n_products * n_flops / secs[1] / 1e9);
-    let total_secs = secs.iter().sum::<f64>();
-    println!("{layer:<24}{forward:>10.1}{backward:>10.1}{:>12.0}", batch as f64 / total_secs);
-    total_secs
+fn conv(batch: usize, (size, in_channels, out_channels): (usize, usize, usize)) -> LayerShape {
+    let (height, width, kernel, stride, padding) = (size, size, 4, 2, 1);
+    LayerShape::Conv(ConvShape { batch, height, width, in_channels, out_channels, kernel, stride, padding })
 }
 
-/// Seconds of the forward and the backward pass.
-fn time_conv(batch: usize, size: usize, in_channels: usize, out_channels: usize, with_images: bool) -> [f64; 2] {
-    let shape =
-        ConvShape { batch, height: size, width: size, in_channels, out_channels, kernel: 4, stride: 2, padding: 1 };
-    let (images, weight, bias) = (wave(shape.images_len()), wave(shape.weight_len()), wave(out_channels));
-    let (mut out, grad_out) = (wave(shape.out_len()), wave(shape.out_len()));
-    let (mut grad_images, mut grad_weight, mut grad_bias) = (images.clone(), weight.clone(), bias.clone());
-    let forward = secs_of(|| conv(&shape, &images, &weight, &bias, Activation::Relu, &mut out));
-    let layer = LayerValues { images: &images, weight: &weight, out: &out, activation: Activation::Relu };
-    let backward = secs_of(|| {
-        let images = with_images.then_some(&mut grad_images[..]);
-        let gradients = LayerGradients { images, weight: &mut grad_weight, bias: &mut grad_bias };
-        conv_backward(&shape, layer, &grad_out, gradients);
+fn transposed(batch: usize, (size, in_channels, out_channels): (usize, usize, usize)) -> LayerShape {
+    let (height, width, kernel, stride, padding) = (size, size, 4, 2, 1);
+    LayerShape::Transposed(TransposedShape { batch, height, width, in_channels, out_channels, kernel, stride, padding })
+}
+
+/// Times the layers on top of each other and prints a line. The first layer of a network has no image gradient.
+fn report(name: &str, shapes: &[LayerShape], with_images: bool) {
+    let batch = shapes[0].batch();
+    let parameters: Vec<_> = shapes.iter().map(|shape| (wave(shape.weight_len()), wave(shape.bias_len()))).collect();
+    let layers: Vec<_> =
+        shapes.iter().zip(&parameters).map(|(shape, (weight, bias))| layer(shape, weight, bias)).collect();
+    let (images, out_len) = (wave(batch * shapes[0].image_len()), batch * shapes[shapes.len() - 1].out_image_len());
+    let (mut kept, mut out, grad_out) = (vec![0.0; kept_len(shapes)], vec![0.0; out_len], wave(out_len));
+    let forward_secs = secs_of(|| forward(&layers, &images, Some(&mut kept), &mut out));
+
+    let (mut grad_images, mut grads) = (images.clone(), parameters.clone());
+    let backward_secs = secs_of(|| {
+        let targets = StackGradients {
+            images: with_images.then_some(&mut grad_images[..]),
+            layers: grads.iter_mut().map(|(weight, bias)| (&mut weight[..], &mut bias[..])).collect(),
+        };
+        backward(&layers, &images, &kept, &out, &grad_out, targets);
     });
-    [forward, backward]
+    let flops: Vec<f64> = shapes.iter().map(n_flops).collect();
+    let forward_flops: f64 = flops.iter().sum();
+    let backward_flops = 2.0 * forward_flops - if with_images { 0.0 } else { flops[0] };
+    println!(
+        "{name:<28}{:>10.1}{:>10.1}{:>12.0}",
+        forward_flops / forward_secs / 1e9,
+        backward_flops / backward_secs / 1e9,
+        batch as f64 / (forward_secs + backward_secs)
+    );
 }
 
-/// Seconds of the forward and the backward pass.
-fn time_transposed(batch: usize, size: usize, in_channels: usize, out_channels: usize) -> [f64; 2] {
-    let (kernel, stride, padding) = (4, 2, 1);
-    let shape =
-        TransposedShape { batch, height: size, width: size, in_channels, out_channels, kernel, stride, padding };
-    let (images, weight, bias) = (wave(shape.images_len()), wave(shape.weight_len()), wave(out_channels));
-    let (mut out, grad_out) = (wave(shape.out_len()), wave(shape.out_len()));
-    let (mut grad_images, mut grad_weight, mut grad_bias) = (images.clone(), weight.clone(), bias.clone());
-    let activation = if out_channels > 3 { Activation::Relu } else { Activation::None };
-    let forward = secs_of(|| transposed_conv(&shape, &images, &weight, &bias, activation, &mut out));
-    let layer = LayerValues { images: &images, weight: &weight, out: &out, activation };
-    let backward = secs_of(|| {
-        let images = Some(&mut grad_images[..]);
-        let gradients = LayerGradients { images, weight: &mut grad_weight, bias: &mut grad_bias };
-        transposed_conv_backward(&shape, layer, &grad_out, gradients);
-    });
-    [forward, backward]
+fn layer<'a>(shape: &LayerShape, weight: &'a [f32], bias: &'a [f32]) -> StackLayer<'a> {
+    let activation = if shape.bias_len() > 3 { Activation::Relu } else { Activation::None };
+    StackLayer { shape: *shape, weight, bias, activation }
+}
+
+/// Two for each product of a weight and a pixel of the smaller grid.
+fn n_flops(shape: &LayerShape) -> f64 {
+    let n_pixels = match shape {
+        LayerShape::Conv(shape) => shape.out_height() * shape.out_width(),
+        LayerShape::Transposed(shape) => shape.height * shape.width,
+    };
+    (2 * shape.batch() * n_pixels * shape.weight_len()) as f64
 }
 
 fn secs_of(mut job: impl FnMut()) -> f64 {

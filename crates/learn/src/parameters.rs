@@ -8,7 +8,9 @@ use rand::RngExt;
 use rand_distr::StandardNormal;
 use unbraid_data::{Error, Result, Seed};
 
-use crate::tensors::{device, floats, recording_device, tensor};
+use crate::tensors::{device, recording_device, tensor};
+
+const ALL_F32: &str = "every tensor here holds f32";
 
 /// Named matrices that training changes.
 pub struct Parameters {
@@ -53,10 +55,11 @@ impl Parameters {
     pub fn update(&mut self, mut gradients: Gradients, mut change: impl FnMut(usize, &mut [f32], &[f32])) {
         for (position, (_, parameter)) in self.entries.iter_mut().enumerate() {
             let Some(gradient) = parameter.grad_remove(&mut gradients) else { continue };
-            let shape = parameter.dims();
-            let mut values = floats(parameter.extract().inner());
-            change(position, &mut values, &floats(gradient));
-            *parameter = tensor(values, shape, &self.device).require_grad();
+            // As tensor data rather than as vectors: nobody else holds the tensors now, so nothing is copied.
+            let (mut values, gradient) = (parameter.extract().inner().into_data(), gradient.into_data());
+            let (new, slope) = (values.as_mut_slice::<f32>(), gradient.as_slice::<f32>());
+            change(position, new.expect(ALL_F32), slope.expect(ALL_F32));
+            *parameter = Tensor::from_data(values, &self.device).require_grad();
         }
     }
 
@@ -131,6 +134,7 @@ impl Initialiser {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::tensors::floats;
 
     #[test]
     fn weights_have_glorots_spread_and_biases_are_zero() {

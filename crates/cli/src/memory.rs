@@ -10,6 +10,7 @@ pub fn keep_pages() {
         // SAFETY: mallopt only sets numbers of the allocator, and no other thread runs yet.
         unsafe {
             libc::mallopt(libc::M_MMAP_MAX, 0);
+            libc::mallopt(libc::M_ARENA_MAX, 1);
             libc::mallopt(libc::M_TRIM_THRESHOLD, libc::c_int::MAX);
         }
     }

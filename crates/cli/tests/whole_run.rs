@@ -104,6 +104,20 @@ fn every_dataset_is_measured_and_its_pictures_are_shown() {
 }
 
 #[test]
+fn the_speed_of_training_is_told_for_every_case() {
+    let place = Place::new();
+    let told: Value = serde_json::from_str(&place.output(&["bench", "train", "--json", "--seconds", "0"])).unwrap();
+    let cases = ["conv.b64.c1", "conv.b256.c1", "conv.b64.c3", "conv.b256.c3", "encode.c1", "encode.c3", "mlp.b256"];
+    for case in cases {
+        assert!(told[case].as_f64().unwrap() > 0.0, "{told}");
+        assert!(told["share_of_peak"][case].as_f64().unwrap() > 0.0, "{told}");
+    }
+    assert!(told["peak_gflops"].as_f64().unwrap() > 0.0, "{told}");
+    let table = place.output(&["bench", "train", "--seconds", "0", "--cases", "encode.c1"]);
+    assert!(table.contains("encode.c1") && !table.contains("mlp"), "{table}");
+}
+
+#[test]
 fn an_export_has_the_images_that_were_asked_for() {
     let place = Place::new();
     place.output(&["data", "export", "xy_squares", "few.npz", "--set", "squares=1", "--set", "rgb=false"]);

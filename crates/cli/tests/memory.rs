@@ -1,0 +1,66 @@
+//! What training takes of the machine's memory, where the system tells.
+#![cfg(target_os = "linux")]
+#![allow(clippy::unwrap_used, reason = "a test that cannot set itself up should panic")]
+
+mod support;
+
+use std::path::Path;
+use std::process::Stdio;
+use std::thread::sleep;
+use std::time::{Duration, Instant};
+
+use support::Place;
+
+const LARGE_BATCHES: &str = r#"
+seed = 1
+
+[dataset]
+name = "xy_object"
+
+[framework]
+name = "beta_vae"
+
+[model]
+name = "conv64"
+
+[training]
+steps = 100_000
+batch_size = 256
+checkpoint_every = 5
+"#;
+
+/// Kilobytes that `/proc` tells of a process under this name.
+fn kilobytes(process: u32, name: &str) -> u64 {
+    let status = std::fs::read_to_string(format!("/proc/{process}/status")).unwrap();
+    let line = status.lines().find(|line| line.starts_with(name)).unwrap();
+    line.split_whitespace().nth(1).unwrap().parse().unwrap()
+}
+
+fn wait_for_step(losses: &Path, step: u64) {
+    let began = Instant::now();
+    let steps_taken = || {
+        let text = std::fs::read_to_string(losses).unwrap_or_default();
+        text.lines().last().and_then(|line| line.split(',').next()?.parse::<u64>().ok()).unwrap_or(0)
+    };
+    while steps_taken() < step {
+        assert!(began.elapsed() < Duration::from_secs(300), "step {step} is not reached");
+        sleep(Duration::from_millis(50));
+    }
+}
+
+#[test]
+fn training_on_batches_of_256_stays_small_and_does_not_grow() {
+    let place = Place::new();
+    place.write("large.toml", LARGE_BATCHES);
+    let arguments = ["train", "large.toml", "--out", "large"];
+    let mut child = place.command(&arguments).stdout(Stdio::null()).stderr(Stdio::null()).spawn().unwrap();
+    let losses = place.path("large").join("losses.csv");
+    wait_for_step(&losses, 10);
+    let early = kilobytes(child.id(), "VmRSS");
+    wait_for_step(&losses, 60);
+    let (late, peak) = (kilobytes(child.id(), "VmRSS"), kilobytes(child.id(), "VmHWM"));
+    child.kill().unwrap();
+    child.wait().unwrap();
+    assert!(peak < 1_500_000, "the peak is {peak} kB");
+    assert!(late < early + early / 20, "{early} kB after 10 steps became {late} kB after 60");
+}

@@ -1,4 +1,5 @@
-//! Fast CPU kernels on plain slices: convolution, transposed convolution, linear layers and their gradients.
+//! Fast CPU kernels on plain slices: convolution, transposed convolution, linear layers, reconstruction losses
+//! and their gradients.
 //!
 //! Everything is `f32`, row-major and channels-last: a batch of images is `[batch, height, width, channels]`.
 //! Functions overwrite the slices they are given to fill. They run on the current rayon pool, and the work is
@@ -13,6 +14,7 @@ mod groups;
 mod layer;
 mod linear;
 mod peak;
+mod pixel_loss;
 mod product;
 mod scratch;
 mod shape;
@@ -24,4 +26,5 @@ pub use backward::{LayerGradients, LayerValues};
 pub use layer::LayerShape;
 pub use linear::{LinearShape, linear, linear_backward};
 pub use peak::product_rate;
+pub use pixel_loss::PixelLoss;
 pub use shape::{ConvShape, TransposedShape};

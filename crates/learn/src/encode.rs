@@ -50,7 +50,7 @@ pub fn encode(
                 }
             };
             codes.extend(floats(mean.clone()));
-            losses.extend(floats((reconstruction.0.per_pixel)(model.decode(mean), images).sum_dim(1)));
+            losses.extend(floats(reconstruction.per_image(model.decode(mean), images)));
             if progress(batch_index * AT_ONCE + batch.len()).is_break() {
                 return None;
             }

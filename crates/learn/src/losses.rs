@@ -20,11 +20,15 @@ impl Reduction {
     /// One number from `[batch, n]`. Rows are summed first: burn adds up a large tensor in an order that depends on which
     /// thread is free, and a sum along rows in a fixed one.
     pub fn reduce(self, values: Tensor<2>) -> Tensor<1> {
-        let n = values.dims()[1] as f64;
-        let sum = values.sum_dim(1).mean();
+        let n = values.dims()[1];
+        self.reduce_sums(values.sum_dim(1), n)
+    }
+
+    /// One number from the sums over `n` columns, `[batch, 1]`.
+    pub fn reduce_sums(self, sums: Tensor<2>, n: usize) -> Tensor<1> {
         match self {
-            Reduction::Mean => sum / n,
-            Reduction::Sum => sum,
+            Reduction::Mean => sums.mean() / n as f64,
+            Reduction::Sum => sums.mean(),
         }
     }
 }

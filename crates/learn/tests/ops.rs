@@ -5,6 +5,7 @@ use burn::tensor::{Gradients, Tensor};
 use rand::RngExt;
 use unbraid_data::{Rng, Seed};
 use unbraid_learn::ops::{Activation, ConvLayer, Direction, conv_stack, conv_stack_of_burn, linear, linear_of_burn};
+use unbraid_learn::reconstruction::{RECONSTRUCTIONS, Reconstruction};
 use unbraid_learn::tensors::{device, floats, recording_device, tensor};
 
 /// Values between -1 and 1.
@@ -82,6 +83,22 @@ fn a_linear_layer_is_burns() {
             &[weight.clone(), bias.clone()],
             [&|inputs| linear(inputs, weight.clone(), bias.clone(), activation), &|inputs| {
                 linear_of_burn(inputs, weight.clone(), bias.clone(), activation)
+            }],
+        ));
+    }
+}
+
+#[test]
+fn every_reconstruction_loss_is_burns() {
+    let mut rng = Seed(1).stream("ops");
+    let (outputs, images) = (random([7, 50], &mut rng) * 3.0, random([7, 50], &mut rng));
+    let outputs = outputs.detach().require_grad();
+    for entry in RECONSTRUCTIONS {
+        assert_close(both(
+            &outputs,
+            &[images.clone()],
+            [&|outputs| Reconstruction(entry).per_image(outputs, images.clone()), &|outputs| {
+                (entry.per_pixel)(outputs, images.clone()).sum_dim(1)
             }],
         ));
     }

@@ -82,9 +82,10 @@ impl Framework for AdaGvae {
         let posterior = average_shared(&first, &second, &shared);
 
         let outputs = model.decode(posterior.sample(noise)); // [2 * batch, pixels]
-        let per_pixel = (self.reconstruction.0.per_pixel)(outputs, images);
+        let n_pixels = images.dims()[1];
+        let per_image = self.reconstruction.per_image(outputs, images);
         Losses::new()
-            .with("reconstruction", self.reduction.reduce(per_pixel), 1.0)
+            .with("reconstruction", self.reduction.reduce_sums(per_image, n_pixels), 1.0)
             .with("kl", self.reduction.reduce(posterior.kl()), self.beta.at(batch.step))
             .with_logged("shared", share)
     }

@@ -35,8 +35,9 @@ impl Framework for Ae {
     fn loss(&self, model: &Model, batch: &Batch, _noise: &mut Rng) -> Losses {
         let images = batch.members[0].clone(); // [batch, pixels]
         let outputs = model.decode(model.encode_point(images.clone()));
-        let per_pixel = (self.reconstruction.0.per_pixel)(outputs, images);
-        Losses::new().with("reconstruction", self.reduction.reduce(per_pixel), 1.0)
+        let n_pixels = images.dims()[1];
+        let per_image = self.reconstruction.per_image(outputs, images);
+        Losses::new().with("reconstruction", self.reduction.reduce_sums(per_image, n_pixels), 1.0)
     }
 }
 

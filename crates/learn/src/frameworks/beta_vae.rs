@@ -64,8 +64,9 @@ pub fn evidence_bound(
 ) -> Losses {
     let posterior = model.encode_gaussian(images.clone());
     let outputs = model.decode(posterior.sample(noise)); // [batch, pixels]
-    let per_pixel = (reconstruction.0.per_pixel)(outputs, images);
-    Losses::new().with("reconstruction", reduction.reduce(per_pixel), 1.0).with(
+    let n_pixels = images.dims()[1];
+    let per_image = reconstruction.per_image(outputs, images);
+    Losses::new().with("reconstruction", reduction.reduce_sums(per_image, n_pixels), 1.0).with(
         "kl",
         reduction.reduce(posterior.kl()),
         beta,

@@ -8,13 +8,15 @@ use burn_flex::FlexTensor;
 mod buffers;
 mod conv_stack;
 mod linear;
+mod pixel_sums;
 
 pub use conv_stack::{ConvLayer, Direction, conv_stack, conv_stack_of_burn};
 pub use linear::{linear, linear_of_burn};
-pub use unbraid_kernels::Activation;
+pub use pixel_sums::pixel_sums;
+pub use unbraid_kernels::{Activation, PixelLoss};
 
 /// Whether our kernels can be used on this tensor.
-fn is_on_cpu<const D: usize>(tensor: &Tensor<D>) -> bool {
+pub fn is_on_cpu<const D: usize>(tensor: &Tensor<D>) -> bool {
     tensor.device().inner() == Device::flex()
 }
 

@@ -6,6 +6,7 @@ use burn::tensor::Tensor;
 use burn::tensor::activation::{log_sigmoid, sigmoid};
 
 use super::Entry;
+use crate::ops::PixelLoss;
 
 fn per_pixel(outputs: Tensor<2>, images: Tensor<2>) -> Tensor<2> {
     -log_sigmoid(-outputs.clone()) - outputs * images
@@ -21,6 +22,7 @@ pub const ENTRY: Entry = Entry {
     about: "binary cross-entropy of each pixel, the decoder's outputs being logits",
     paper: "Kingma and Welling 2014, Auto-encoding variational Bayes",
     wants_unit_pixels: true,
+    loss: PixelLoss::CrossEntropy,
     per_pixel,
     to_image,
 };

@@ -4,6 +4,8 @@ use burn::tensor::Tensor;
 use serde::{Deserialize, Serialize};
 use unbraid_data::error::unknown_name;
 
+use crate::ops::{PixelLoss, is_on_cpu, pixel_sums};
+
 mod bce;
 mod mse;
 
@@ -21,7 +23,9 @@ pub struct Entry {
     pub paper: &'static str,
     /// Whether it is a loss only for pixels between 0 and 1.
     pub wants_unit_pixels: bool,
-    /// The loss of each pixel, from the decoder's outputs and the images, `[batch, pixels]` all.
+    /// The loss of each pixel, as our kernels know it.
+    pub loss: PixelLoss,
+    /// The same in burn's operations, for other devices: from the decoder's outputs and the images, `[batch, pixels]` all.
     pub per_pixel: fn(outputs: Tensor<2>, images: Tensor<2>) -> Tensor<2>,
     /// The image that the decoder's outputs stand for.
     pub to_image: fn(outputs: Tensor<2>) -> Tensor<2>,
@@ -31,6 +35,18 @@ pub struct Entry {
 #[derive(Debug, Clone, Copy, Serialize, Deserialize)]
 #[serde(try_from = "String", into = "&'static str")]
 pub struct Reconstruction(pub &'static Entry);
+
+impl Reconstruction {
+    /// The loss of each image, summed over its pixels, `[batch, 1]`, from the decoder's outputs and the images,
+    /// `[batch, pixels]` both.
+    pub fn per_image(self, outputs: Tensor<2>, images: Tensor<2>) -> Tensor<2> {
+        if is_on_cpu(&outputs) {
+            pixel_sums(outputs, images, self.0.loss)
+        } else {
+            (self.0.per_pixel)(outputs, images).sum_dim(1)
+        }
+    }
+}
 
 impl Default for Reconstruction {
     fn default() -> Self {

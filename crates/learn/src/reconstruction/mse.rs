@@ -5,6 +5,7 @@
 use burn::tensor::Tensor;
 
 use super::Entry;
+use crate::ops::PixelLoss;
 
 fn per_pixel(outputs: Tensor<2>, images: Tensor<2>) -> Tensor<2> {
     (outputs - images).powi_scalar(2)
@@ -20,6 +21,7 @@ pub const ENTRY: Entry = Entry {
     about: "squared error of each pixel",
     paper: "Higgins et al. 2017, beta-VAE",
     wants_unit_pixels: false,
+    loss: PixelLoss::SquaredError,
     per_pixel,
     to_image,
 };

@@ -1,0 +1,134 @@
+//! Reconstruction losses, summed over the pixels of each image, and their slopes.
+
+use rayon::prelude::*;
+
+use crate::shape::check_len;
+
+/// How far one decoder output `o` is from its pixel `t`.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum PixelLoss {
+    /// `(o - t)^2`.
+    SquaredError,
+    /// `log(1 + exp(o)) - o t`: cross-entropy of a probability with logit `o`.
+    CrossEntropy,
+}
+
+impl PixelLoss {
+    #[inline(always)]
+    fn of(self, output: f32, pixel: f32) -> f32 {
+        match self {
+            Self::SquaredError => (output - pixel) * (output - pixel),
+            // The first two terms are log(1 + exp(o)), written so that nothing overflows.
+            Self::CrossEntropy => output.max(0.0) + (-output.abs()).exp().ln_1p() - output * pixel,
+        }
+    }
+
+    /// The slope along the output.
+    #[inline(always)]
+    fn slope(self, output: f32, pixel: f32) -> f32 {
+        match self {
+            Self::SquaredError => 2.0 * (output - pixel),
+            Self::CrossEntropy => 1.0 / (1.0 + (-output).exp()) - pixel,
+        }
+    }
+
+    /// The slope along the pixel.
+    #[inline(always)]
+    fn pixel_slope(self, output: f32, pixel: f32) -> f32 {
+        match self {
+            Self::SquaredError => 2.0 * (pixel - output),
+            Self::CrossEntropy => -output,
+        }
+    }
+
+    /// Fills `sums`, one for each image, from outputs and images, `[sums.len(), pixels]` both.
+    pub fn sums(self, outputs: &[f32], images: &[f32], sums: &mut [f32]) {
+        check_len("images", images.len(), outputs.len());
+        let n_pixels = outputs.len() / sums.len().max(1);
+        check_len("outputs", outputs.len(), sums.len() * n_pixels);
+        let rows = outputs.par_chunks(n_pixels.max(1)).zip(images.par_chunks(n_pixels.max(1)));
+        sums.par_iter_mut().zip(rows).for_each(|(sum, (outputs, images))| *sum = self.sum(outputs, images));
+    }
+
+    /// Several sums at once: one chain of additions is slow, and loses digits when it is long.
+    fn sum(self, outputs: &[f32], images: &[f32]) -> f32 {
+        const N_CHAINS: usize = 32;
+        let mut chains = [0.0; N_CHAINS];
+        for (outputs, images) in outputs.chunks(N_CHAINS).zip(images.chunks(N_CHAINS)) {
+            for ((chain, &output), &pixel) in chains.iter_mut().zip(outputs).zip(images) {
+                *chain += self.of(output, pixel);
+            }
+        }
+        chains.iter().sum()
+    }
+
+    /// Fills the gradients of [`PixelLoss::sums`] from that of the sums: with respect to the outputs and, if it is
+    /// wanted, to the images.
+    pub fn backward(
+        self,
+        outputs: &[f32],
+        images: &[f32],
+        grad_sums: &[f32],
+        grad_outputs: &mut [f32],
+        grad_images: Option<&mut [f32]>,
+    ) {
+        check_len("grad_outputs", grad_outputs.len(), outputs.len());
+        self.fill(outputs, images, grad_sums, grad_outputs, Self::slope);
+        if let Some(grad_images) = grad_images {
+            check_len("grad_images", grad_images.len(), outputs.len());
+            self.fill(outputs, images, grad_sums, grad_images, Self::pixel_slope);
+        }
+    }
+
+    fn fill(
+        self,
+        outputs: &[f32],
+        images: &[f32],
+        grad_sums: &[f32],
+        grad: &mut [f32],
+        slope: impl Fn(Self, f32, f32) -> f32 + Sync,
+    ) {
+        check_len("images", images.len(), outputs.len());
+        let n_pixels = (outputs.len() / grad_sums.len().max(1)).max(1);
+        check_len("outputs", outputs.len(), grad_sums.len() * n_pixels);
+        let rows = outputs.par_chunks(n_pixels).zip(images.par_chunks(n_pixels)).zip(grad_sums);
+        grad.par_chunks_mut(n_pixels).zip(rows).for_each(|(grad, ((outputs, images), &grad_sum))| {
+            for ((grad, &output), &pixel) in grad.iter_mut().zip(outputs).zip(images) {
+                *grad = grad_sum * slope(self, output, pixel);
+            }
+        });
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn sums_by_hand() {
+        let mut sums = [9.0; 2];
+        PixelLoss::SquaredError.sums(&[0.5, -1.0, 2.0, 0.0], &[0.0, 1.0, 1.0, 0.0], &mut sums);
+        assert_eq!(sums, [4.25, 1.0]);
+        // Logit 0 is probability 1/2: ln 2 whatever the pixel. Logit ln 3 is 3/4: -ln(3/4) for a pixel of 1.
+        PixelLoss::CrossEntropy.sums(&[0.0, 3.0_f32.ln(), -200.0, 200.0], &[0.3, 1.0, 1.0, 0.0], &mut sums);
+        assert!((sums[0] - (2.0_f32.ln() + (4.0_f32 / 3.0).ln())).abs() < 1e-6, "{sums:?}");
+        assert_eq!(sums[1], 400.0); // without overflow
+    }
+
+    #[test]
+    fn slopes_are_finite_differences() {
+        let (outputs, images) = ([0.3, -1.2, 2.5, 0.0], [0.5, 1.0, 0.0, 0.25]);
+        for loss in [PixelLoss::SquaredError, PixelLoss::CrossEntropy] {
+            let (mut grad_outputs, mut grad_images) = ([9.0; 4], [9.0; 4]);
+            loss.backward(&outputs, &images, &[1.0, -2.0], &mut grad_outputs, Some(&mut grad_images));
+            for index in 0..4 {
+                let scale = [1.0, -2.0][index / 2];
+                let (output, pixel, step) = (outputs[index], images[index], 1e-2_f32);
+                let along_output = (loss.of(output + step, pixel) - loss.of(output - step, pixel)) / (2.0 * step);
+                let along_pixel = (loss.of(output, pixel + step) - loss.of(output, pixel - step)) / (2.0 * step);
+                assert!((grad_outputs[index] - scale * along_output).abs() < 1e-3, "{loss:?} {index}");
+                assert!((grad_images[index] - scale * along_pixel).abs() < 1e-3, "{loss:?} {index}");
+            }
+        }
+    }
+}

@@ -78,6 +78,8 @@ def parse_arguments():
             raise Problem(f"--{name} is {getattr(arguments, name)}; wanted 1 or more")
     if not 0 < arguments.seconds <= 3600:
         raise Problem(f"--seconds is {arguments.seconds:g}; wanted more than 0 and at most 3600")
+    if arguments.json and not arguments.json.absolute().parent.is_dir():
+        raise Problem(f"{arguments.json} cannot be written: there is no folder {arguments.json.absolute().parent}")
     return arguments
 
 
@@ -159,6 +161,7 @@ def read_answer(contender, output):
         if contender != UNBRAID:
             return answer
         shares, peak = answer.pop("share_of_peak"), answer.pop("peak_gflops")
+        answer.pop("share_of_peak_by_definition", None)
         return {"rates": answer, "share_of_peak": dict(shares), "peak_gflops": float(peak)}
     except (AttributeError, KeyError, TypeError, ValueError) as error:
         wanted = 'wanted a JSON object of cases, "share_of_peak" and "peak_gflops"'

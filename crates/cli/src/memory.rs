@@ -1,7 +1,7 @@
 //! Keeps memory that was used once for the next step.
 //!
 //! glibc gives large buffers back to the system as soon as they are freed, and a training step frees and takes hundreds
-//! of megabytes: a quarter of its time went into fetching the same pages again.
+//! of megabytes: fetching the same pages again would take a good part of its time.
 
 /// Tells glibc's allocator to keep what it has. Elsewhere there is nothing to do.
 pub fn keep_pages() {

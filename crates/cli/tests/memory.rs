@@ -5,7 +5,7 @@
 mod support;
 
 use std::path::Path;
-use std::process::Stdio;
+use std::process::{Child, Stdio};
 use std::thread::sleep;
 use std::time::{Duration, Instant};
 
@@ -36,7 +36,18 @@ fn kilobytes(process: u32, name: &str) -> u64 {
     line.split_whitespace().nth(1).unwrap().parse().unwrap()
 }
 
-fn wait_for_step(losses: &Path, step: u64) {
+/// A process that does not outlive the test.
+struct Running(Child);
+
+impl Drop for Running {
+    fn drop(&mut self) {
+        // It may have ended by itself.
+        let _ = self.0.kill();
+        let _ = self.0.wait();
+    }
+}
+
+fn wait_for_step(running: &mut Running, losses: &Path, step: u64) {
     let began = Instant::now();
     let steps_taken = || {
         let text = std::fs::read_to_string(losses).unwrap_or_default();
@@ -44,6 +55,7 @@ fn wait_for_step(losses: &Path, step: u64) {
     };
     while steps_taken() < step {
         assert!(began.elapsed() < Duration::from_secs(300), "step {step} is not reached");
+        assert!(running.0.try_wait().unwrap().is_none(), "training ended before step {step}");
         sleep(Duration::from_millis(50));
     }
 }
@@ -53,14 +65,14 @@ fn training_on_batches_of_256_stays_small_and_does_not_grow() {
     let place = Place::new();
     place.write("large.toml", LARGE_BATCHES);
     let arguments = ["train", "large.toml", "--out", "large"];
-    let mut child = place.command(&arguments).stdout(Stdio::null()).stderr(Stdio::null()).spawn().unwrap();
+    let child = place.command(&arguments).stdout(Stdio::null()).spawn().unwrap();
+    let mut running = Running(child);
     let losses = place.path("large").join("losses.csv");
-    wait_for_step(&losses, 10);
-    let early = kilobytes(child.id(), "VmRSS");
-    wait_for_step(&losses, 60);
-    let (late, peak) = (kilobytes(child.id(), "VmRSS"), kilobytes(child.id(), "VmHWM"));
-    child.kill().unwrap();
-    child.wait().unwrap();
+    wait_for_step(&mut running, &losses, 10);
+    let process = running.0.id();
+    let early = kilobytes(process, "VmRSS");
+    wait_for_step(&mut running, &losses, 60);
+    let (late, peak) = (kilobytes(process, "VmRSS"), kilobytes(process, "VmHWM"));
     assert!(peak < 1_500_000, "the peak is {peak} kB");
     assert!(late < early + early / 20, "{early} kB after 10 steps became {late} kB after 60");
 }

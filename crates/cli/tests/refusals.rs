@@ -273,7 +273,9 @@ fn names_that_are_in_no_list() {
         npz(&[("codes", "<f8", &[1, 1], floats(&[0.5])), ("factors", "<i8", &[1, 1], whole_numbers(&[0]))]),
     );
     assert!(place.refusal(&["evaluate", "good.npz", "--metrics", "mig,mig"], 2).contains("named twice"));
-    assert!(place.refusal(&["bench", "train", "--cases", "conv.b64"], 2).contains("did you mean \"conv.b64.c1\"?"));
+    let case = place.refusal(&["bench", "train", "--cases", "conv.b64"], 2);
+    assert!(case.contains("did you mean \"conv.b64.c1\"?") && case.contains("the cases are conv.b64.c1, "), "{case}");
+    assert!(place.refusal(&["bench", "train", "--cases", "encode.c1,encode.c1"], 2).contains("named twice"));
     for seconds in ["--seconds=-1", "--seconds=nan", "--seconds=1e9"] {
         assert!(place.refusal(&["bench", "train", seconds], 2).contains("wanted 0 to 3600"));
     }

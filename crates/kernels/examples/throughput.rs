@@ -72,13 +72,9 @@ fn layer<'a>(shape: &LayerShape, weight: &'a [f32], bias: &'a [f32]) -> StackLay
     StackLayer { shape: *shape, weight, bias, activation }
 }
 
-/// Two for each product of a weight and a pixel of the smaller grid.
+/// Two for each product.
 fn n_flops(shape: &LayerShape) -> f64 {
-    let n_pixels = match shape {
-        LayerShape::Conv(shape) => shape.out_height() * shape.out_width(),
-        LayerShape::Transposed(shape) => shape.height * shape.width,
-    };
-    (2 * shape.batch() * n_pixels * shape.weight_len()) as f64
+    (2 * shape.batch() * shape.n_products()) as f64
 }
 
 fn secs_of(mut job: impl FnMut()) -> f64 {

@@ -35,30 +35,30 @@ impl Finish<'_> {
     }
 }
 
-/// The gradient of a layer's output, to be read as that of the output before its activation.
+/// Images, or the gradient of a layer's output, to be read as that of the output before its activation.
 #[derive(Clone, Copy)]
-pub(crate) struct OutGradient<'a> {
-    /// The gradient.
+pub(crate) struct MaskedValues<'a> {
+    /// The values.
     pub(crate) values: &'a [f32],
-    /// The output, where it was a ReLU's: the gradient counts as zero wherever this is.
+    /// The output, where it was a ReLU's: the values count as zero wherever this is.
     pub(crate) relu_out: Option<&'a [f32]>,
 }
 
-impl<'a> OutGradient<'a> {
-    /// Values that no activation has changed.
-    pub(crate) fn of_values(values: &'a [f32]) -> Self {
+impl<'a> MaskedValues<'a> {
+    /// Values as they are.
+    pub(crate) fn plain(values: &'a [f32]) -> Self {
         Self { values, relu_out: None }
     }
 
-    /// The gradients of images `[first * image_len, ..]`, block by block as `chunks` would give them.
-    pub(crate) fn chunks(self, len: usize) -> impl ExactSizeIterator<Item = OutGradient<'a>> {
+    /// Parts of `len` values, as `chunks` of a slice.
+    pub(crate) fn chunks(self, len: usize) -> impl ExactSizeIterator<Item = MaskedValues<'a>> {
         (0..self.values.len().div_ceil(len)).map(move |index| {
             let range = index * len..((index + 1) * len).min(self.values.len());
-            OutGradient { values: &self.values[range.clone()], relu_out: self.relu_out.map(|out| &out[range]) }
+            MaskedValues { values: &self.values[range.clone()], relu_out: self.relu_out.map(|out| &out[range]) }
         })
     }
 
-    /// The gradient before the activation: the values themselves, or a masked copy of them in `copy`.
+    /// What they are to be read as: the values themselves, or a masked copy of them in `copy`.
     pub(crate) fn masked<'b>(self, copy: &'b mut [f32]) -> &'b [f32]
     where
         'a: 'b,
@@ -101,7 +101,7 @@ mod tests {
 
     #[test]
     fn the_gradient_is_zero_where_the_output_is() {
-        let gradient = OutGradient { values: &[1.0, 2.0, -3.0], relu_out: Some(&[0.0, 0.5, 2.0]) };
+        let gradient = MaskedValues { values: &[1.0, 2.0, -3.0], relu_out: Some(&[0.0, 0.5, 2.0]) };
         assert_eq!(gradient.masked(&mut [9.0; 4]), [0.0, 2.0, -3.0]);
     }
 }

@@ -1,6 +1,6 @@
 //! What goes into a layer's backward pass, what comes out, and how it is divided.
 
-use crate::activation::{Activation, OutGradient};
+use crate::activation::{Activation, MaskedValues};
 use crate::shape::check_len;
 
 /// What a backward pass needs to know of the forward pass.
@@ -43,7 +43,7 @@ impl LayerValues<'_> {
 /// The images of a batch that a layer saw, the gradient of what it made of them, and where their own gradient goes.
 pub(crate) struct Backward<'a> {
     pub(crate) images: &'a [f32],
-    pub(crate) grad_out: OutGradient<'a>,
+    pub(crate) grad_out: MaskedValues<'a>,
     /// None if it is not wanted.
     pub(crate) grad_images: Option<&'a mut [f32]>,
 }
@@ -58,7 +58,7 @@ pub(crate) struct ImageLens {
 impl<'a> Backward<'a> {
     pub(crate) fn new(layer: &LayerValues<'a>, grad_out: &'a [f32], grad_images: Option<&'a mut [f32]>) -> Self {
         let relu_out = (layer.activation == Activation::Relu).then_some(layer.out);
-        Self { images: layer.images, grad_out: OutGradient { values: grad_out, relu_out }, grad_images }
+        Self { images: layer.images, grad_out: MaskedValues { values: grad_out, relu_out }, grad_images }
     }
 
     /// Divided into parts of `n_images` images; the last may have fewer.

@@ -60,6 +60,24 @@ impl LayerShape {
         }
     }
 
+    /// Products of numbers that one image takes by the definition: each weight counts once for each pixel of the smaller
+    /// side.
+    pub fn n_products(&self) -> usize {
+        let n_pixels = match self {
+            Self::Conv(shape) => shape.out_height() * shape.out_width(),
+            Self::Transposed(shape) => shape.height * shape.width,
+        };
+        n_pixels * self.weight_len()
+    }
+
+    /// Products of numbers that are computed for one image.
+    pub fn n_products_computed(&self) -> usize {
+        match self.method().layout {
+            Some(_) => self.n_products() * 9 / 16,
+            None => self.n_products(),
+        }
+    }
+
     /// How it is computed: with fewer products where that is possible.
     pub(crate) fn method(&self) -> Method {
         let (shape, kind) = match self {

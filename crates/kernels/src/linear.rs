@@ -2,7 +2,7 @@
 
 use rayon::prelude::*;
 
-use crate::activation::{Activation, Finish, OutGradient};
+use crate::activation::{Activation, Finish, MaskedValues};
 use crate::backward::{Backward, LayerGradients, LayerValues};
 use crate::groups::{add_rows, group_images, sum_over_groups};
 use crate::product::{Matrix, Target, multiply_on_all_threads};
@@ -71,14 +71,14 @@ pub fn linear_backward(shape: &LinearShape, layer: LayerValues, grad_out: &[f32]
 /// The gradient before the activation, in `copy` if it differs, and the sums of its rows.
 fn masked_and_summed<'a>(
     shape: &LinearShape,
-    grad_out: OutGradient<'a>,
+    grad_out: MaskedValues<'a>,
     copy: &'a mut [f32],
     sums: &mut [f32],
 ) -> &'a [f32] {
     let group_len = group_images(shape.batch, 1) * shape.outputs;
     let groups: Vec<_> = grad_out.chunks(group_len).zip(copy.chunks_mut(group_len)).collect();
     let add_group =
-        |(grad_out, copy): (OutGradient, &mut [f32]), sums: &mut [f32]| add_rows(grad_out.masked(copy), sums);
+        |(grad_out, copy): (MaskedValues, &mut [f32]), sums: &mut [f32]| add_rows(grad_out.masked(copy), sums);
     sum_over_groups(groups, shape.outputs, add_group, |total| sums.copy_from_slice(total));
     if grad_out.relu_out.is_some() { copy } else { grad_out.values }
 }

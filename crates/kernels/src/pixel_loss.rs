@@ -43,10 +43,8 @@ impl PixelLoss {
 
     /// Fills `sums`, one for each image, from outputs and images, `[sums.len(), pixels]` both.
     pub fn sums(self, outputs: &[f32], images: &[f32], sums: &mut [f32]) {
-        check_len("images", images.len(), outputs.len());
-        let n_pixels = outputs.len() / sums.len().max(1);
-        check_len("outputs", outputs.len(), sums.len() * n_pixels);
-        let rows = outputs.par_chunks(n_pixels.max(1)).zip(images.par_chunks(n_pixels.max(1)));
+        let n_pixels = check_rows(outputs, images, sums.len());
+        let rows = outputs.par_chunks(n_pixels).zip(images.par_chunks(n_pixels));
         sums.par_iter_mut().zip(rows).for_each(|(sum, (outputs, images))| *sum = self.sum(outputs, images));
     }
 
@@ -88,9 +86,7 @@ impl PixelLoss {
         grad: &mut [f32],
         slope: impl Fn(Self, f32, f32) -> f32 + Sync,
     ) {
-        check_len("images", images.len(), outputs.len());
-        let n_pixels = (outputs.len() / grad_sums.len().max(1)).max(1);
-        check_len("outputs", outputs.len(), grad_sums.len() * n_pixels);
+        let n_pixels = check_rows(outputs, images, grad_sums.len());
         let rows = outputs.par_chunks(n_pixels).zip(images.par_chunks(n_pixels)).zip(grad_sums);
         grad.par_chunks_mut(n_pixels).zip(rows).for_each(|(grad, ((outputs, images), &grad_sum))| {
             for ((grad, &output), &pixel) in grad.iter_mut().zip(outputs).zip(images) {
@@ -98,6 +94,14 @@ impl PixelLoss {
             }
         });
     }
+}
+
+/// How many pixels an image has, of which there are `n_images`; panics unless that comes out even.
+fn check_rows(outputs: &[f32], images: &[f32], n_images: usize) -> usize {
+    let n_pixels = (outputs.len() / n_images.max(1)).max(1);
+    check_len("outputs", outputs.len(), n_images * n_pixels);
+    check_len("images", images.len(), n_images * n_pixels);
+    n_pixels
 }
 
 #[cfg(test)]

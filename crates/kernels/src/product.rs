@@ -75,11 +75,12 @@ pub(crate) fn multiply_on_all_threads(left: Matrix, right: Matrix, target: Targe
 }
 
 fn multiply_on(threads: Parallelism, left: Matrix, right: Matrix, store: Store, target: Target) {
+    let Target { values, row_stride } = target;
     let (n_rows, n_inner, n_columns) = (left.n_rows, left.n_columns, right.n_columns);
     assert_eq!(n_inner, right.n_rows, "the inner sizes of a product must agree");
-    assert!(n_columns <= target.row_stride, "the rows of a product must not overlap");
-    let end = n_rows.checked_sub(1).map_or(0, |last_row| last_row * target.row_stride + n_columns);
-    assert!(end <= target.values.len(), "the target of a product must have its size");
+    assert!(n_columns <= row_stride, "the rows of a product must not overlap");
+    let end = n_rows.checked_sub(1).map_or(0, |last_row| last_row * row_stride + n_columns);
+    assert!(end <= values.len(), "the target of a product must have its size");
     // SAFETY: `Matrix` can only be made over a slice that holds n_rows * n_columns values at its strides; the target
     // was checked to hold n_rows rows of n_columns values, which do not overlap, and being borrowed mutably it
     // overlaps neither of the others.
@@ -88,9 +89,9 @@ fn multiply_on(threads: Parallelism, left: Matrix, right: Matrix, store: Store, 
             n_rows,
             n_columns,
             n_inner,
-            target.values.as_mut_ptr(),
+            values.as_mut_ptr(),
             1,
-            target.row_stride as isize,
+            row_stride as isize,
             store == Store::Add,
             left.values.as_ptr(),
             left.column_stride as isize,

@@ -5,7 +5,7 @@
 
 use rayon::prelude::*;
 
-use crate::activation::{Activation, Finish, OutGradient};
+use crate::activation::{Activation, Finish, MaskedValues};
 use crate::backward::Backward;
 use crate::groups::{group_images, sum_over_groups};
 use crate::layer::{LayerShape, Method};
@@ -224,7 +224,7 @@ impl<'a> Stack<'a> {
                 let (weights, weight) = prepared.split_at(prepared.len() - method.prepared_len());
                 let n_below = sums.len() - weight.len() - layer.bias.len();
                 let (sums_below, sums_here) = sums.split_at_mut(n_below);
-                let grad_out = OutGradient { values: grad_out, relu_out };
+                let grad_out = MaskedValues { values: grad_out, relu_out };
                 method.backward(Backward { images, grad_out, grad_images: grad }, weight, sums_here);
                 (out, prepared, sums) = (images, weights, sums_below);
                 std::mem::swap(&mut spare, &mut other);

@@ -35,6 +35,26 @@ fn transposed_conv_by_hand() {
     assert_eq!(out, [1.5, 4.5, 4.5, 3.5, 10.5, 8.5]);
 }
 
+/// A diverged run must be seen: NaN goes through a ReLU, in its own image alone, in both ways of computing.
+#[test]
+fn nan_stays_nan_and_in_its_image() {
+    for channels in [3, 16] {
+        let (batch, in_channels, out_channels, kernel, stride, padding) = (2, channels, channels, 4, 2, 1);
+        let down = ConvShape { batch, height: 8, width: 8, in_channels, out_channels, kernel, stride, padding };
+        let up = TransposedShape { batch, height: 4, width: 4, in_channels, out_channels, kernel, stride, padding };
+        let (weight, bias) = (noise(down.weight_len(), 2), vec![0.0; channels]);
+        let check = |image_len: usize, forward: &dyn Fn(&[f32], &mut [f32]), out_len: usize| {
+            let (mut images, mut out) = (noise(2 * image_len, 1), vec![0.0; 2 * out_len]);
+            images[0] = f32::NAN;
+            forward(&images, &mut out);
+            assert!(out[0].is_nan() && out[out_len..].iter().all(|value| value.is_finite()), "{channels} channels");
+        };
+        let (fine_len, coarse_len) = (down.images_len() / 2, down.out_len() / 2);
+        check(fine_len, &|images, out| conv(&down, images, &weight, &bias, Activation::Relu, out), coarse_len);
+        check(coarse_len, &|images, out| transposed_conv(&up, images, &weight, &bias, Activation::Relu, out), fine_len);
+    }
+}
+
 /// Biases so large that the ReLU lets every other channel through always and the rest never: with kinks far away, the
 /// loss is linear and finite differences are exact.
 fn biases(n_channels: usize) -> Vec<f32> {

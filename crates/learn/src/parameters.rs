@@ -8,6 +8,7 @@ use rand::RngExt;
 use rand_distr::StandardNormal;
 use unbraid_data::{Error, Result, Seed};
 
+use crate::ops::buffers;
 use crate::tensors::{device, recording_device, tensor};
 
 const ALL_F32: &str = "every tensor here holds f32";
@@ -60,6 +61,9 @@ impl Parameters {
             let (new, slope) = (values.as_mut_slice::<f32>(), gradient.as_slice::<f32>());
             change(position, new.expect(ALL_F32), slope.expect(ALL_F32));
             *parameter = Tensor::from_data(values, &self.device).require_grad();
+            if let Ok(gradient) = gradient.try_into_vec::<f32>() {
+                buffers::give_back(gradient);
+            }
         }
     }
 

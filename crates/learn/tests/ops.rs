@@ -4,7 +4,9 @@
 use burn::tensor::{Gradients, Tensor};
 use rand::RngExt;
 use unbraid_data::{Rng, Seed};
-use unbraid_learn::ops::{Activation, ConvLayer, Direction, conv_stack, conv_stack_of_burn, linear, linear_of_burn};
+use unbraid_learn::ops::{
+    Activation, ConvLayer, Direction, conv_stack, conv_stack_of_burn, is_on_cpu, linear, linear_of_burn,
+};
 use unbraid_learn::reconstruction::{RECONSTRUCTIONS, Reconstruction};
 use unbraid_learn::tensors::{device, floats, recording_device, tensor};
 
@@ -51,6 +53,14 @@ fn layers(channels: [usize; 5], direction: Direction, rng: &mut Rng) -> [ConvLay
         let activation = if layer < 3 { Activation::Relu } else { Activation::None };
         ConvLayer { weight: random(shape, rng) * 0.2, bias: random([1, outputs], rng), activation }
     })
+}
+
+/// Otherwise the tests below would compare burn with itself.
+#[test]
+fn our_kernels_are_used_on_the_devices_that_we_have() {
+    for device in [device(), recording_device()] {
+        assert!(is_on_cpu(&tensor(vec![0.0], [1], &device)));
+    }
 }
 
 #[test]

@@ -82,8 +82,11 @@ impl Place {
 
 /// The files of a run that must be the same to the byte, whatever happened on the way.
 pub fn exact_files(run: &Path) -> Vec<(String, Vec<u8>)> {
-    ["model.safetensors", "codes.npy", "factors.npy", "scores.json", "losses.csv", "config.toml"]
+    let arrays = ["codes.npy", "factors.npy", "log_variances.npy", "reconstruction_losses.npy"];
+    let others = ["model.safetensors", "scores.json", "matrices.json", "losses.csv", "config.toml"];
+    arrays
         .iter()
+        .chain(&others)
         .map(|name| (name.to_string(), std::fs::read(run.join(name)).unwrap_or_else(|error| panic!("{name}: {error}"))))
         .collect()
 }

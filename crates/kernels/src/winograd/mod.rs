@@ -26,7 +26,7 @@ mod lanes;
 mod tiles;
 mod weights;
 
-use crate::activation::{Finish, OutGradient};
+use crate::activation::{Finish, MaskedValues};
 use crate::backward::{Backward, ImageLens};
 use crate::groups::add_rows;
 use crate::product::{Matrix, Store, Target, multiply};
@@ -61,7 +61,7 @@ pub(crate) fn conv(shape: &ConvShape, fine: &[f32], weight: &[f32], finish: Fini
     let plan = Plan::new(shape);
     for (fine, coarse) in fine.chunks(plan.fine_len()).zip(coarse.chunks_mut(plan.coarse_len())) {
         plan.with_transformed(fine.len() / shape.image_len(), |v, e| {
-            plan.tiles.transform_fine(OutGradient::of_values(fine), v);
+            plan.tiles.transform_fine(MaskedValues::plain(fine), v);
             for point in 0..POINTS {
                 let weight = plan.weight(weight, point, shape.out_channels);
                 multiply(plan.fine_matrix(v, point), weight, Store::Overwrite, plan.coarse_target(e, point));
@@ -77,7 +77,7 @@ pub(crate) fn transposed_conv(shape: &ConvShape, coarse: &[f32], weight: &[f32],
     let plan = Plan::new(shape);
     for (fine, coarse) in fine.chunks_mut(plan.fine_len()).zip(coarse.chunks(plan.coarse_len())) {
         plan.with_transformed(fine.len() / shape.image_len(), |v, e| {
-            plan.tiles.transform_coarse(OutGradient::of_values(coarse), e);
+            plan.tiles.transform_coarse(MaskedValues::plain(coarse), e);
             for point in 0..POINTS {
                 let weight = plan.weight(weight, point, PHASES * shape.in_channels);
                 multiply(plan.coarse_matrix(e, point), weight, Store::Overwrite, plan.fine_target(v, point));
@@ -97,7 +97,7 @@ pub(crate) fn conv_backward(shape: &ConvShape, backward: Backward, weight: &[f32
         plan.with_transformed(block.images.len() / shape.image_len(), |v, e| {
             plan.tiles.transform_coarse(block.grad_out, e);
             plan.tiles.add_coarse(e, sums_of_bias);
-            plan.tiles.transform_fine(OutGradient::of_values(block.images), v);
+            plan.tiles.transform_fine(MaskedValues::plain(block.images), v);
             for point in 0..POINTS {
                 let (fine, coarse) = (plan.fine_matrix(v, point), plan.coarse_matrix(e, point));
                 let target = plan.weight_target(sums_of_weight, point, shape.out_channels);
@@ -124,7 +124,7 @@ pub(crate) fn transposed_conv_backward(shape: &ConvShape, backward: Backward, we
         plan.with_transformed(block.images.len() / shape.out_image_len(), |v, e| {
             plan.tiles.transform_fine(block.grad_out, v);
             with_scratch(block.grad_out.values.len(), |copy| add_rows(block.grad_out.masked(copy), sums_of_bias));
-            plan.tiles.transform_coarse(OutGradient::of_values(block.images), e);
+            plan.tiles.transform_coarse(MaskedValues::plain(block.images), e);
             for point in 0..POINTS {
                 let (fine, coarse) = (plan.fine_matrix(v, point), plan.coarse_matrix(e, point));
                 let target = plan.weight_target(sums_of_weight, point, PHASES * shape.in_channels);

@@ -9,14 +9,14 @@
 //! points to coarse pixels   y = m0 + m1, m1 + m2         and its adjoint     m = y0, y0 + y1, y1
 //! ```
 //!
-//! Inside [`WithSimd::with_simd`] all is spelled out in plain loops over vectors: closures handed to `map` would not be
-//! compiled for the vectors at hand.
+//! Inside [`WithSimd::with_simd`] arrays are filled by plain loops: the closure of an array's `map` is not always inlined,
+//! and is then compiled for the oldest processor.
 
 use pulp::{Arch, Simd, WithSimd};
 
 use super::lanes::{add3, relu, relu_gradient, sub3, vectors, vectors_mut};
 use super::{PHASES, POINTS};
-use crate::activation::{Activation, Finish, OutGradient};
+use crate::activation::{Activation, Finish, MaskedValues};
 use crate::shape::ConvShape;
 
 /// The tiles of each image.
@@ -45,12 +45,12 @@ impl<'a> Tiles<'a> {
     }
 
     /// Fills `points`, `[tiles, POINTS, PHASES, in_channels]`, from images of the fine grid.
-    pub(super) fn transform_fine(&self, fine: OutGradient, points: &mut [f32]) {
+    pub(super) fn transform_fine(&self, fine: MaskedValues, points: &mut [f32]) {
         Arch::new().dispatch(TransformFine { tiles: *self, fine, points });
     }
 
     /// Fills `points`, `[tiles, POINTS, out_channels]`, from images of the coarse grid.
-    pub(super) fn transform_coarse(&self, coarse: OutGradient, points: &mut [f32]) {
+    pub(super) fn transform_coarse(&self, coarse: MaskedValues, points: &mut [f32]) {
         Arch::new().dispatch(TransformCoarse { tiles: *self, coarse, points });
     }
 
@@ -112,7 +112,7 @@ impl<'a> Tiles<'a> {
 
 struct TransformFine<'a> {
     tiles: Tiles<'a>,
-    fine: OutGradient<'a>,
+    fine: MaskedValues<'a>,
     points: &'a mut [f32],
 }
 
@@ -158,7 +158,7 @@ impl WithSimd for TransformFine<'_> {
 
 struct TransformCoarse<'a> {
     tiles: Tiles<'a>,
-    coarse: OutGradient<'a>,
+    coarse: MaskedValues<'a>,
     points: &'a mut [f32],
 }
 

@@ -1,4 +1,4 @@
-//! No hidden layer: one matrix each way . A VAE with this network does principal component analysis (T4 theorem 2).
+//! No hidden layer: one matrix each way. A VAE with this network does principal component analysis (T4 theorem 2).
 
 use burn::tensor::Tensor;
 use serde::{Deserialize, Serialize};

@@ -1,14 +1,43 @@
-//! Buffers that go from the forward to the backward pass, and on to the next step: fresh ones would have to be zeroed, and
-//! their pages fetched from the system, at every step.
+//! Buffers that go from one step to the next: fresh ones would have to be zeroed, and their pages fetched from the system,
+//! at every step.
 
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
-/// Most buffers that wait to be used again; a step uses one or two for each half of the network.
-const MOST_WAITING: usize = 8;
+/// Most buffers that wait to be used again: a step needs one for each parameter, and one or two for each half of the
+/// network.
+const MOST_WAITING: usize = 64;
 
 static WAITING: Mutex<Vec<Vec<f32>>> = Mutex::new(Vec::new());
 
-/// A buffer that is handed on to the next user when the last holder drops it.
+/// A buffer of `len` values, which are whatever the last user left.
+pub(super) fn take(len: usize) -> Vec<f32> {
+    let mut buffer = closest(len);
+    buffer.resize(len, 0.0);
+    buffer
+}
+
+/// Keeps a buffer for the next user.
+pub(crate) fn give_back(buffer: Vec<f32>) {
+    let mut waiting = waiting();
+    if waiting.len() < MOST_WAITING {
+        waiting.push(buffer);
+    }
+}
+
+/// The waiting buffer whose room is closest to `len`, if it is less than twice as much.
+fn closest(len: usize) -> Vec<f32> {
+    let mut waiting = waiting();
+    let suits = |buffer: &Vec<f32>| buffer.capacity() >= len && buffer.capacity() / 2 <= len;
+    let suited = (0..waiting.len()).filter(|&index| suits(&waiting[index]));
+    let closest = suited.min_by_key(|&index| waiting[index].capacity());
+    closest.map_or(Vec::new(), |index| waiting.swap_remove(index))
+}
+
+fn waiting() -> MutexGuard<'static, Vec<Vec<f32>>> {
+    WAITING.lock().unwrap_or_else(PoisonError::into_inner)
+}
+
+/// A buffer that is given back when the last holder drops it.
 #[derive(Debug, Clone)]
 pub(super) struct Buffer(Arc<Held>);
 
@@ -16,10 +45,9 @@ pub(super) struct Buffer(Arc<Held>);
 struct Held(Vec<f32>);
 
 impl Buffer {
-    /// A buffer of `len` values, filled in by `fill`, which finds whatever the last user left.
+    /// A buffer of `len` values, filled in by `fill`.
     pub(super) fn filled(len: usize, fill: impl FnOnce(&mut [f32])) -> Self {
         let mut values = take(len);
-        values.resize(len, 0.0);
         fill(&mut values);
         Self(Arc::new(Held(values)))
     }
@@ -31,16 +59,24 @@ impl Buffer {
 
 impl Drop for Held {
     fn drop(&mut self) {
-        let mut waiting = WAITING.lock().unwrap_or_else(PoisonError::into_inner);
-        if waiting.len() < MOST_WAITING {
-            waiting.push(std::mem::take(&mut self.0));
-        }
+        give_back(std::mem::take(&mut self.0));
     }
 }
 
-/// The waiting buffer that is closest to `len` in length, or an empty one.
-fn take(len: usize) -> Vec<f32> {
-    let mut waiting = WAITING.lock().unwrap_or_else(PoisonError::into_inner);
-    let closest = (0..waiting.len()).min_by_key(|&index| waiting[index].len().abs_diff(len));
-    closest.map_or(Vec::new(), |index| waiting.swap_remove(index))
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_buffer_is_used_again_for_what_is_about_as_long() {
+        // A length that no other test asks for.
+        let mut first = take(12_345_677);
+        first.fill(7.0);
+        let place = first.as_ptr();
+        give_back(first);
+        let shorter = take(5_000_011);
+        assert_ne!(shorter.as_ptr(), place);
+        let second = take(12_345_601);
+        assert_eq!((second.as_ptr(), second.len(), second[0]), (place, 12_345_601, 7.0));
+    }
 }

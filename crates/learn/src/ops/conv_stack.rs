@@ -17,7 +17,7 @@ use burn_flex::FlexTensor;
 use unbraid_kernels::stack::{self, StackGradients, StackLayer, kept_len};
 use unbraid_kernels::{Activation, ConvShape, LayerShape, TransposedShape};
 
-use super::buffers::Buffer;
+use super::buffers::{self, Buffer};
 use super::{dims, flex_tensor, is_on_cpu, values};
 
 const KERNEL: usize = 4;
@@ -95,7 +95,7 @@ pub struct Kind {
 #[backend_extension(Autodiff, Flex)]
 pub trait ConvBackend: Backend {
     /// Images `[batch, height, width, channels]`, and weights and biases (`[1, outputs]`) of the layers in order.
-    #[expect(clippy::too_many_arguments, reason = "an extension takes each tensor as an argument")]
+    #[allow(clippy::too_many_arguments, reason = "an extension takes each tensor as an argument")]
     fn four_layers(
         images: FloatTensor<Self>,
         weight0: FloatTensor<Self>,
@@ -124,8 +124,7 @@ impl ConvBackend for Flex {
         kind: Kind,
     ) -> FlexTensor {
         let parameters = [weight0, bias0, weight1, bias1, weight2, bias2, weight3, bias3];
-        let given = Given::new(images, parameters, kind);
-        given.forward(None)
+        Given::new(&images, &parameters, kind).forward(None)
     }
 }
 
@@ -147,7 +146,8 @@ impl<C: CheckpointStrategy> ConvBackend for Autodiff<Flex, C> {
             0 => images.node(),
             parent => parameters[parent - 1].node(),
         });
-        let given = Given::new(images.into_primitive(), parameters.map(|tensor| tensor.into_primitive()), kind);
+        let parameters = parameters.map(|tensor| tensor.into_primitive());
+        let given = Given::new(&images.into_primitive(), &parameters, kind);
         match StackBackward.prepare::<C>(parents).compute_bound().stateful() {
             OpsKind::Tracked(prepared) => {
                 let mut out = None;
@@ -171,8 +171,9 @@ struct Given {
 }
 
 impl Given {
-    fn new(images: FlexTensor, parameters: [FlexTensor; 2 * DEPTH], kind: Kind) -> Self {
-        let (images, parameters) = (images.to_contiguous(), parameters.map(|tensor| tensor.to_contiguous()));
+    fn new(images: &FlexTensor, parameters: &[FlexTensor; 2 * DEPTH], kind: Kind) -> Self {
+        let images = images.to_contiguous();
+        let parameters = parameters.each_ref().map(FlexTensor::to_contiguous);
         let dims_in = dims(&images);
         let (batch, mut height, mut width, mut in_channels) = (dims_in[0], dims_in[1], dims_in[2], dims_in[3]);
         let (kernel, stride, padding) = (KERNEL, STRIDE, PADDING);
@@ -232,9 +233,9 @@ impl Backward<Flex, N_PARENTS> for StackBackward {
     fn backward(self, ops: Ops<State, N_PARENTS>, gradients: &mut Gradients, _: &mut Checkpointer) {
         let State { given, kept, out } = ops.state;
         let grad_out = gradients.consume::<Flex>(&ops.node).to_contiguous();
-        let zeros = |tensor: &FlexTensor| vec![0.0; values(tensor).len()];
-        let mut grad_images = ops.parents[0].as_ref().map(|_| zeros(&given.images));
-        let mut grads = given.parameters.each_ref().map(zeros);
+        let unfilled = |tensor: &FlexTensor| buffers::take(values(tensor).len());
+        let mut grad_images = ops.parents[0].as_ref().map(|_| unfilled(&given.images));
+        let mut grads = given.parameters.each_ref().map(unfilled);
         let (pairs, _) = grads.as_chunks_mut::<2>();
         let targets = StackGradients {
             images: grad_images.as_deref_mut(),

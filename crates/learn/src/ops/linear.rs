@@ -11,7 +11,7 @@ use burn::tensor::activation::relu;
 use burn_flex::FlexTensor;
 use unbraid_kernels::{Activation, LayerGradients, LayerValues, LinearShape};
 
-use super::{dims, flex_tensor, is_on_cpu, values};
+use super::{buffers, dims, flex_tensor, is_on_cpu, values};
 
 /// `[batch, inputs]` to `[batch, outputs]`, with weight `[inputs, outputs]` and bias `[1, outputs]`.
 pub fn linear(inputs: Tensor<2>, weight: Tensor<2>, bias: Tensor<2>, activation: Activation) -> Tensor<2> {
@@ -91,8 +91,8 @@ impl Backward<Flex, 3> for LinearBackward {
         let grad_out = gradients.consume::<Flex>(&ops.node).to_contiguous();
         let shape = shape_of(&inputs, &weight);
         let mut grad_inputs = inputs_node.as_ref().map(|_| vec![0.0; shape.batch * shape.inputs]);
-        let mut grad_weight = vec![0.0; shape.inputs * shape.outputs];
-        let mut grad_bias = vec![0.0; shape.outputs];
+        let mut grad_weight = buffers::take(shape.inputs * shape.outputs);
+        let mut grad_bias = buffers::take(shape.outputs);
         let layer = LayerValues { images: values(&inputs), weight: values(&weight), out: values(&out), activation };
         let targets =
             LayerGradients { images: grad_inputs.as_deref_mut(), weight: &mut grad_weight, bias: &mut grad_bias };

@@ -5,7 +5,7 @@
 use burn::tensor::{Device, Tensor, TensorData};
 use burn_flex::FlexTensor;
 
-mod buffers;
+pub(crate) mod buffers;
 mod conv_stack;
 mod linear;
 mod pixel_sums;

@@ -30,7 +30,7 @@ struct Arguments {
 
 #[derive(Subcommand)]
 enum Command {
-    /// Train two models on generated images, score them, and set them side by side (about four minutes)
+    /// Train two models on generated images, score them, and set them side by side (about three minutes)
     Demo(commands::demo::Arguments),
     /// Print what can be named in a config: datasets, frameworks, metrics and so on
     List(commands::list::Arguments),

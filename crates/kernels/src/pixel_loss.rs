@@ -45,19 +45,13 @@ impl PixelLoss {
     pub fn sums(self, outputs: &[f32], images: &[f32], sums: &mut [f32]) {
         let n_pixels = check_rows(outputs, images, sums.len());
         let rows = outputs.par_chunks(n_pixels).zip(images.par_chunks(n_pixels));
-        sums.par_iter_mut().zip(rows).for_each(|(sum, (outputs, images))| *sum = self.sum(outputs, images));
-    }
-
-    /// Several sums at once: one chain of additions is slow, and loses digits when it is long.
-    fn sum(self, outputs: &[f32], images: &[f32]) -> f32 {
-        const N_CHAINS: usize = 32;
-        let mut chains = [0.0; N_CHAINS];
-        for (outputs, images) in outputs.chunks(N_CHAINS).zip(images.chunks(N_CHAINS)) {
-            for ((chain, &output), &pixel) in chains.iter_mut().zip(outputs).zip(images) {
-                *chain += self.of(output, pixel);
-            }
-        }
-        chains.iter().sum()
+        sums.par_iter_mut().zip(rows).for_each(|(sum, (outputs, images))| {
+            // Each loss has a loop of its own, without a choice inside.
+            *sum = match self {
+                Self::SquaredError => sum_of(outputs, images, |o, t| Self::SquaredError.of(o, t)),
+                Self::CrossEntropy => sum_of(outputs, images, |o, t| Self::CrossEntropy.of(o, t)),
+            };
+        });
     }
 
     /// Fills the gradients of [`PixelLoss::sums`] from that of the sums: with respect to the outputs and, if it is
@@ -71,29 +65,42 @@ impl PixelLoss {
         grad_images: Option<&mut [f32]>,
     ) {
         check_len("grad_outputs", grad_outputs.len(), outputs.len());
-        self.fill(outputs, images, grad_sums, grad_outputs, Self::slope);
+        match self {
+            Self::SquaredError => {
+                fill(outputs, images, grad_sums, grad_outputs, |o, t| Self::SquaredError.slope(o, t));
+            }
+            Self::CrossEntropy => {
+                fill(outputs, images, grad_sums, grad_outputs, |o, t| Self::CrossEntropy.slope(o, t));
+            }
+        }
         if let Some(grad_images) = grad_images {
             check_len("grad_images", grad_images.len(), outputs.len());
-            self.fill(outputs, images, grad_sums, grad_images, Self::pixel_slope);
+            fill(outputs, images, grad_sums, grad_images, |o, t| self.pixel_slope(o, t));
         }
     }
+}
 
-    fn fill(
-        self,
-        outputs: &[f32],
-        images: &[f32],
-        grad_sums: &[f32],
-        grad: &mut [f32],
-        slope: impl Fn(Self, f32, f32) -> f32 + Sync,
-    ) {
-        let n_pixels = check_rows(outputs, images, grad_sums.len());
-        let rows = outputs.par_chunks(n_pixels).zip(images.par_chunks(n_pixels)).zip(grad_sums);
-        grad.par_chunks_mut(n_pixels).zip(rows).for_each(|(grad, ((outputs, images), &grad_sum))| {
-            for ((grad, &output), &pixel) in grad.iter_mut().zip(outputs).zip(images) {
-                *grad = grad_sum * slope(self, output, pixel);
-            }
-        });
+/// Several sums at once: one chain of additions is slow, and loses digits when it is long.
+fn sum_of(outputs: &[f32], images: &[f32], loss: impl Fn(f32, f32) -> f32) -> f32 {
+    const N_CHAINS: usize = 32;
+    let mut chains = [0.0; N_CHAINS];
+    for (outputs, images) in outputs.chunks(N_CHAINS).zip(images.chunks(N_CHAINS)) {
+        for ((chain, &output), &pixel) in chains.iter_mut().zip(outputs).zip(images) {
+            *chain += loss(output, pixel);
+        }
     }
+    chains.iter().sum()
+}
+
+/// `grad = grad_sum * slope`, for each image and pixel.
+fn fill(outputs: &[f32], images: &[f32], grad_sums: &[f32], grad: &mut [f32], slope: impl Fn(f32, f32) -> f32 + Sync) {
+    let n_pixels = check_rows(outputs, images, grad_sums.len());
+    let rows = outputs.par_chunks(n_pixels).zip(images.par_chunks(n_pixels)).zip(grad_sums);
+    grad.par_chunks_mut(n_pixels).zip(rows).for_each(|(grad, ((outputs, images), &grad_sum))| {
+        for ((grad, &output), &pixel) in grad.iter_mut().zip(outputs).zip(images) {
+            *grad = grad_sum * slope(output, pixel);
+        }
+    });
 }
 
 /// How many pixels an image has, of which there are `n_images`; panics unless that comes out even.

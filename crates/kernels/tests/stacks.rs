@@ -78,11 +78,13 @@ fn parameters(shapes: &[LayerShape]) -> Vec<(Vec<f32>, Vec<f32>)> {
 }
 
 fn layers<'a>(shapes: &[LayerShape], parameters: &'a [(Vec<f32>, Vec<f32>)]) -> Vec<StackLayer<'a>> {
-    let make = |(index, (shape, (weight, bias))): (usize, (&LayerShape, &'a (Vec<f32>, Vec<f32>)))| {
-        let activation = if index + 1 < shapes.len() { Activation::Relu } else { Activation::None };
+    let last = shapes.len() - 1;
+    let numbered = shapes.iter().zip(parameters).enumerate();
+    let layers = numbered.map(|(depth, (shape, (weight, bias)))| {
+        let activation = if depth < last { Activation::Relu } else { Activation::None };
         StackLayer { shape: *shape, weight, bias, activation }
-    };
-    shapes.iter().zip(parameters).enumerate().map(make).collect()
+    });
+    layers.collect()
 }
 
 proptest! {

@@ -106,7 +106,7 @@ fn every_reconstruction_loss_is_burns() {
     for entry in RECONSTRUCTIONS {
         assert_close(both(
             &outputs,
-            &[images.clone()],
+            std::slice::from_ref(&images),
             [&|outputs| Reconstruction(entry).per_image(outputs, images.clone()), &|outputs| {
                 (entry.per_pixel)(outputs, images.clone()).sum_dim(1)
             }],

@@ -45,6 +45,11 @@ pub(crate) struct MaskedValues<'a> {
 }
 
 impl<'a> MaskedValues<'a> {
+    /// The gradient of what went into an activation, from what came out and the gradient of that.
+    pub(crate) fn before(activation: Activation, out: &'a [f32], grad_out: &'a [f32]) -> Self {
+        Self { values: grad_out, relu_out: (activation == Activation::Relu).then_some(out) }
+    }
+
     /// Values as they are.
     pub(crate) fn plain(values: &'a [f32]) -> Self {
         Self { values, relu_out: None }

@@ -21,7 +21,9 @@ pub(crate) fn sum_over_groups<G: Send>(
     finish: impl FnOnce(&[f32]),
 ) {
     with_scratch(groups.len().max(1) * len, |partials| {
-        partials[..len].fill(0.0);
+        if groups.is_empty() {
+            partials.fill(0.0);
+        }
         partials.par_chunks_mut(len).zip(groups).for_each(|(partial, group)| {
             partial.fill(0.0);
             job(group, partial);

@@ -22,9 +22,8 @@ pub mod stack;
 mod winograd;
 
 pub use activation::Activation;
-pub use backward::{LayerGradients, LayerValues};
 pub use layer::LayerShape;
-pub use linear::{LinearShape, linear, linear_backward};
+pub use linear::{LayerGradients, LayerValues, LinearShape, linear, linear_backward};
 pub use peak::product_rate;
 pub use pixel_loss::PixelLoss;
 pub use shape::{ConvShape, TransposedShape};

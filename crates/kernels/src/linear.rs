@@ -3,7 +3,6 @@
 use rayon::prelude::*;
 
 use crate::activation::{Activation, Finish, MaskedValues};
-use crate::backward::{Backward, LayerGradients, LayerValues};
 use crate::groups::{add_rows, group_images, sum_over_groups};
 use crate::product::{Matrix, Target, multiply_on_all_threads};
 use crate::scratch::with_scratch;
@@ -27,6 +26,43 @@ impl LinearShape {
     /// Lengths of what goes in, of weight and bias, and of what comes out.
     fn lens(&self) -> [usize; 4] {
         [self.batch * self.inputs, self.inputs * self.outputs, self.outputs, self.batch * self.outputs]
+    }
+}
+
+/// What a backward pass needs to know of the forward pass.
+#[derive(Clone, Copy)]
+pub struct LayerValues<'a> {
+    /// What went in.
+    pub images: &'a [f32],
+    /// The layer's weight.
+    pub weight: &'a [f32],
+    /// What came out; it is looked at only if the activation was a ReLU.
+    pub out: &'a [f32],
+    /// What the output went through.
+    pub activation: Activation,
+}
+
+/// Where the gradients of a layer go. What the slices hold before is overwritten.
+pub struct LayerGradients<'a> {
+    /// With respect to what went in; none if it is not wanted, as for a network's first layer.
+    pub images: Option<&'a mut [f32]>,
+    /// With respect to the weight.
+    pub weight: &'a mut [f32],
+    /// With respect to the bias.
+    pub bias: &'a mut [f32],
+}
+
+impl LayerValues<'_> {
+    /// Panics unless everything has the length that the shape asks for.
+    pub(crate) fn check(&self, grad_out: &[f32], gradients: &LayerGradients, lens: [usize; 4]) {
+        let [images_len, weight_len, bias_len, out_len] = lens;
+        check_len("images", self.images.len(), images_len);
+        check_len("weight", self.weight.len(), weight_len);
+        check_len("out", self.out.len(), out_len);
+        check_len("grad_out", grad_out.len(), out_len);
+        check_len("grad_images", gradients.images.as_ref().map_or(images_len, |grad| grad.len()), images_len);
+        check_len("grad_weight", gradients.weight.len(), weight_len);
+        check_len("grad_bias", gradients.bias.len(), bias_len);
     }
 }
 
@@ -55,13 +91,13 @@ pub fn linear(
 /// The gradients of [`linear`], from that with respect to its output, `[batch, outputs]`.
 pub fn linear_backward(shape: &LinearShape, layer: LayerValues, grad_out: &[f32], gradients: LayerGradients) {
     layer.check(grad_out, &gradients, shape.lens());
-    let backward = Backward::new(&layer, grad_out, gradients.images);
-    with_scratch(grad_out.len(), |copy| {
-        let grad_out = masked_and_summed(shape, backward.grad_out, copy, gradients.bias);
+    let grad_out = MaskedValues::before(layer.activation, layer.out, grad_out);
+    with_scratch(grad_out.values.len(), |copy| {
+        let grad_out = masked_and_summed(shape, grad_out, copy, gradients.bias);
         let grad_out = Matrix::of_rows(grad_out, shape.outputs);
         let images = Matrix::of_rows(layer.images, shape.inputs);
         multiply_on_all_threads(images.transposed(), grad_out, Target::of_rows(gradients.weight, shape.outputs));
-        if let Some(grad_images) = backward.grad_images {
+        if let Some(grad_images) = gradients.images {
             let weight = Matrix::of_rows(layer.weight, shape.outputs);
             multiply_on_all_threads(grad_out, weight.transposed(), Target::of_rows(grad_images, shape.inputs));
         }

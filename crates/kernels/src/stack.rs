@@ -220,11 +220,10 @@ impl<'a> Stack<'a> {
                     (images, Some(&mut spare[..image_len]))
                 };
                 let grad_out = if depth + 1 == self.layers.len() { pass.grad_out } else { &other[..out.len()] };
-                let relu_out = (layer.activation == Activation::Relu).then_some(out);
                 let (weights, weight) = prepared.split_at(prepared.len() - method.prepared_len());
                 let n_below = sums.len() - weight.len() - layer.bias.len();
                 let (sums_below, sums_here) = sums.split_at_mut(n_below);
-                let grad_out = MaskedValues { values: grad_out, relu_out };
+                let grad_out = MaskedValues::before(layer.activation, out, grad_out);
                 method.backward(Backward { images, grad_out, grad_images: grad }, weight, sums_here);
                 (out, prepared, sums) = (images, weights, sums_below);
                 std::mem::swap(&mut spare, &mut other);

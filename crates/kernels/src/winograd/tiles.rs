@@ -256,9 +256,9 @@ impl WithSimd for FinishFine<'_> {
             let tile = self.tiles.tile(index);
             for phase in 0..PHASES {
                 let (y, x) = (Axis::new(phase / 2, tile.y, n_high), Axis::new(phase % 2, tile.x, n_wide));
-                let below = y.has_neighbour.then(|| y.neighbour(index, n_wide));
-                let beside = x.has_neighbour.then(|| x.neighbour(index, 1));
-                let corner = below.filter(|_| x.has_neighbour).map(|below| x.neighbour(below, 1));
+                let vertical = y.has_neighbour.then(|| y.neighbour(index, n_wide));
+                let horizontal = x.has_neighbour.then(|| x.neighbour(index, 1));
+                let diagonal = vertical.filter(|_| x.has_neighbour).map(|vertical| x.neighbour(vertical, 1));
                 for vector in 0..n_vectors {
                     let place = |tile: usize, i: usize, j: usize| {
                         tile * tile_len + ((3 * i + j) * PHASES + phase) * n_vectors + vector
@@ -270,30 +270,31 @@ impl WithSimd for FinishFine<'_> {
                         }
                     }
                     let (other_i, other_j) = (2 - y.own_point, 2 - x.own_point);
-                    let mut below_row = [zero; 3];
-                    if let Some(below) = below {
+                    let mut vertical_row = [zero; 3];
+                    if let Some(vertical) = vertical {
                         for j in 0..3 {
-                            below_row[j] = points[place(below, other_i, j)];
+                            vertical_row[j] = points[place(vertical, other_i, j)];
                         }
                     }
-                    let mut beside_column = [zero; 3];
-                    if let Some(beside) = beside {
+                    let mut horizontal_column = [zero; 3];
+                    if let Some(horizontal) = horizontal {
                         for i in 0..3 {
-                            beside_column[i] = points[place(beside, i, other_j)];
+                            horizontal_column[i] = points[place(horizontal, i, other_j)];
                         }
                     }
-                    let corner = corner.map_or(zero, |corner| points[place(corner, other_i, other_j)]);
+                    let corner = diagonal.map_or(zero, |diagonal| points[place(diagonal, other_i, other_j)]);
 
+                    // Chosen by `if`: an index would put the vectors into memory.
                     let outer = if phase / 2 == 0 { own[2] } else { own[0] };
-                    let shared_line = add3(simd, outer, below_row);
+                    let shared_line = add3(simd, outer, vertical_row);
                     let inner_line = sub3(simd, sub3(simd, own[1], own[0]), own[2]);
-                    let beside_outer = if phase / 2 == 0 { beside_column[2] } else { beside_column[0] };
-                    let shared_ends = simd.add_f32s(beside_outer, corner);
+                    let horizontal_outer = if phase / 2 == 0 { horizontal_column[2] } else { horizontal_column[0] };
+                    let shared_ends = simd.add_f32s(horizontal_outer, corner);
                     let (shared_own, inner_own) =
                         if phase % 2 == 0 { (shared_line[2], inner_line[2]) } else { (shared_line[0], inner_line[0]) };
                     let values = [
                         [simd.add_f32s(shared_own, shared_ends), inner(simd, shared_line)],
-                        [simd.add_f32s(inner_own, inner(simd, beside_column)), inner(simd, inner_line)],
+                        [simd.add_f32s(inner_own, inner(simd, horizontal_column)), inner(simd, inner_line)],
                     ];
                     let (lines, columns) = ([y.shared_line, y.inner_line], [x.shared_line, x.inner_line]);
                     for i in 0..2 {

@@ -7,7 +7,7 @@ use toml::Value;
 use unbraid_data::labelled_codes::Extras;
 use unbraid_data::{Dataset, Error, FactorSpace, LabelledCodes, Result, Seed};
 use unbraid_learn::encode::encode;
-use unbraid_metrics::{Metric, Scores, score_all};
+use unbraid_metrics::{Metric, Scores, Subject, score_all};
 use unbraid_report::RunFolder;
 use unbraid_report::run_folder::quoted;
 
@@ -76,5 +76,5 @@ pub fn measure(metrics: &[Named], data: &LabelledCodes, seed: Seed) -> Result<Sc
         .iter()
         .map(|metric| Ok((metric.name.clone(), unbraid_metrics::build(&metric.name, &metric.settings)?)))
         .collect::<Result<_>>()?;
-    Ok(score_all(&built, data, seed))
+    Ok(score_all(&built, &Subject::new(data, seed), seed))
 }

@@ -5,6 +5,7 @@ use toml::Table;
 use unbraid_data::factor_space::index_of;
 use unbraid_data::{Dataset, Error, LabelledCodes, Result, Seed};
 use unbraid_learn::encode::decode;
+use unbraid_metrics::Subject;
 use unbraid_metrics::metrics::kl::kl_per_latent;
 use unbraid_report::figures::curves::{Scale, loss_curves};
 use unbraid_report::figures::heatmap::heatmap;
@@ -217,7 +218,7 @@ fn draw_reconstructions(prepared: &mut Prepared, data: &LabelledCodes, rows: &[u
 /// The absolute correlation of every latent with every factor, as the metric `cbd` computes it.
 fn draw_correlation(data: &LabelledCodes) -> Result<Vec<u8>> {
     let metric = unbraid_metrics::build("cbd", &Table::new())?;
-    let scores = metric.score(data, &mut Seed(0).stream("unused"));
+    let scores = metric.score(&Subject::new(data, Seed(0)), &mut Seed(0).stream("unused"));
     let matrix = scores.matrices.first().expect("cbd always gives its correlation matrix");
     heatmap("Absolute correlation of latents and factors", matrix).to_png()
 }

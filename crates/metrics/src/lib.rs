@@ -1,22 +1,47 @@
 //! Metrics: labelled codes in, scores out. Each is a pure function of the codes, its settings and a random stream.
 
 use toml::Table;
-use unbraid_data::{LabelledCodes, Result, Rng};
+use unbraid_data::{Result, Rng};
 
 pub mod metrics;
+pub mod predictors;
 mod scores;
 pub mod statistics;
-mod train_rows;
+mod subject;
 mod traversal_ratios;
 mod traversals;
 
 pub use metrics::{METRICS, build, complete, score_all};
 pub use scores::{Matrix, Scores};
+pub use subject::{Split, Subject, Tables};
 
 /// A procedure that turns labelled codes into scores.
 pub trait Metric {
     /// Scores the codes. What is not defined for them is recorded with its reason.
-    fn score(&self, data: &LabelledCodes, rng: &mut Rng) -> Scores;
+    fn score(&self, subject: &Subject, rng: &mut Rng) -> Scores;
+}
+
+/// A change of the input that some metrics see and others do not.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Change {
+    /// The latents in another order.
+    LatentOrder,
+    /// Some latents times -1.
+    LatentSigns,
+    /// One scale for all latents.
+    CommonScale,
+    /// A scale of its own for each latent.
+    LatentScales,
+    /// The same number added to all latents.
+    Shift,
+    /// All latents turned together.
+    Rotation,
+    /// The rows in another order.
+    RowOrder,
+    /// Other posterior log-variances.
+    LogVariances,
+    /// Other reconstruction losses.
+    Losses,
 }
 
 /// One row of the list of metrics.
@@ -27,6 +52,11 @@ pub struct Entry {
     pub about: &'static str,
     /// The paper that defines it.
     pub paper: &'static str,
+    /// The least and the greatest value of each of its scores. A row holds for the score of that name and for all whose
+    /// names go on from it (`cbd` for `cbd.modularity`); the longest name that fits counts.
+    pub ranges: &'static [(&'static str, f64, f64)],
+    /// The changes of the input that leave the score called like the metric as it was; every other change may move it.
+    pub left_alone_by: &'static [Change],
     /// Makes it with these settings.
     pub build: fn(&Table) -> Result<Box<dyn Metric>>,
     /// Fills in the settings that were left out.

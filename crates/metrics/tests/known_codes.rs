@@ -1,9 +1,10 @@
-//! Every metric on codes for which the scores are known: the factors themselves, constants, noise, and each latent twice.
+//! Every metric on codes for which the scores are known: the factors themselves, constants, noise, each latent twice, and two
+//! factors turned by 45 degrees.
 
 mod grids;
 mod tables;
 
-use ndarray::{Array2, Axis, concatenate};
+use ndarray::{Array2, Axis, array, concatenate};
 use unbraid_data::labelled_codes::Extras;
 use unbraid_metrics::{METRICS, Scores};
 
@@ -20,27 +21,30 @@ enum Known {
     Undefined,
 }
 
-/// For each score: factors as codes, constant codes of 0.5, noise in [-1, 1), and the factors twice. Log-variances are 0
-/// and reconstruction losses 3.
+/// For each score: factors as codes, constant codes of 0.5, noise in [-1, 1), the factors twice, and the
+/// factors at mean 0 and variance 1 with the first two turned by 45 degrees. Log-variances are 0 and reconstruction
+/// losses 3.
 ///
 /// Two equal latents out of six share the movement of a factor: (1/2 - 1/6) / (1 - 1/6) = 0.4. The divergence of a
-/// latent is half its mean square: 3.5, 6 and 28.5 for 4, 5 and 10 values, 1/4 for 0.5, 1/3 for the noise.
-const SCORES: &[(&str, [Known; 4])] = &[
-    ("mig", [Is(1.0), Undefined, Below(0.1), Is(0.0)]),
-    ("mig.a", [Is(1.0), Undefined, Below(0.1), Is(0.0)]),
-    ("cbd", [Is(1.0), Undefined, Below(0.15), Is(0.5)]),
-    ("cbd.compactness", [Is(1.0), Undefined, Below(0.15), Is(1.0)]),
-    ("cbd.modularity", [Is(1.0), Undefined, Below(0.15), Is(0.0)]),
-    ("linearity_ratio", [Is(1.0), Undefined, Below(0.6), Is(1.0)]),
-    ("axis_ratio", [Is(1.0), Undefined, Below(0.4), Is(0.4)]),
-    ("axis_ratio.arithmetic", [Is(1.0), Undefined, Below(0.4), Is(0.4)]),
-    ("orientation_ratio", [Is(1.0), Undefined, Below(0.75), Is(0.4)]),
-    ("orientation_ratio.per_traversal", [Is(1.0), Undefined, Below(0.75), Is(0.4)]),
-    ("reconstruction", [Is(3.0), Is(3.0), Is(3.0), Is(3.0)]),
-    ("kl", [Is(19.0), Is(0.375), Near(0.5, 0.05), Is(38.0)]),
-    ("kl.z0", [Is(1.75), Is(0.125), Near(1.0 / 6.0, 0.05), Is(1.75)]),
-    ("elbo", [Is(-22.0), Is(-3.375), Near(-3.5, 0.05), Is(-41.0)]),
-    ("active_units", [Is(3.0), Is(0.0), Is(3.0), Is(6.0)]),
+/// latent is half its mean square: 3.5, 6 and 28.5 for 4, 5 and 10 values, 1/4 for 0.5, 1/3 for the noise, 1 at
+/// variance 1. Turned by 45 degrees, a latent correlates r = 1/sqrt(2) with each of two factors, and a factor moves two
+/// latents out of three alike: (1/2 - 1/3) / (1 - 1/3) = 1/4, with geometric mean (1/16)^(1/3) over the factors.
+const SCORES: &[(&str, [Known; 5])] = &[
+    ("mig", [Is(1.0), Undefined, Below(0.1), Is(0.0), Below(0.5)]),
+    ("mig.a", [Is(1.0), Undefined, Below(0.1), Is(0.0), Below(0.1)]),
+    ("cbd", [Is(1.0), Undefined, Below(0.15), Is(0.5), Is(1.0 / 3.0)]),
+    ("cbd.compactness", [Is(1.0), Undefined, Below(0.15), Is(1.0), Is(1.0 / 3.0)]),
+    ("cbd.modularity", [Is(1.0), Undefined, Below(0.15), Is(0.0), Is(1.0 / 3.0)]),
+    ("linearity_ratio", [Is(1.0), Undefined, Below(0.6), Is(1.0), Is(1.0)]),
+    ("axis_ratio", [Is(1.0), Undefined, Below(0.4), Is(0.4), Is(0.396_850_262_992)]),
+    ("axis_ratio.arithmetic", [Is(1.0), Undefined, Below(0.4), Is(0.4), Is(0.5)]),
+    ("orientation_ratio", [Is(1.0), Undefined, Below(0.75), Is(0.4), Is(0.396_850_262_992)]),
+    ("orientation_ratio.per_traversal", [Is(1.0), Undefined, Below(0.75), Is(0.4), Is(0.396_850_262_992)]),
+    ("reconstruction", [Is(3.0), Is(3.0), Is(3.0), Is(3.0), Is(3.0)]),
+    ("kl", [Is(19.0), Is(0.375), Near(0.5, 0.05), Is(38.0), Is(1.5)]),
+    ("kl.z0", [Is(1.75), Is(0.125), Near(1.0 / 6.0, 0.05), Is(1.75), Is(0.5)]),
+    ("elbo", [Is(-22.0), Is(-3.375), Near(-3.5, 0.05), Is(-41.0), Is(-4.5)]),
+    ("active_units", [Is(3.0), Is(0.0), Is(3.0), Is(6.0), Is(3.0)]),
 ];
 
 const SIZES: [usize; 3] = [4, 5, 10];
@@ -95,6 +99,18 @@ fn duplicated_latents_leave_no_gap() {
     let factors = grid(&SIZES);
     let twice = concatenate(Axis(1), &[factors.view(), factors.view()]).expect("both have the same rows");
     check(&scores(twice), 3);
+}
+
+#[test]
+fn two_factors_turned_by_45_degrees() {
+    let mut turned = grid(&SIZES);
+    for mut column in turned.columns_mut() {
+        let (mean, deviation) = (column.mean().expect("there are rows"), column.std(0.0));
+        column.mapv_inplace(|value| (value - mean) / deviation);
+    }
+    let half = 0.5_f64.sqrt();
+    let turn = array![[half, half, 0.0], [-half, half, 0.0], [0.0, 0.0, 1.0]];
+    check(&scores(turned.dot(&turn)), 4);
 }
 
 #[test]

@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 use serde_json::{Map, Value};
 use toml::Table;
 use unbraid_data::{LabelledCodes, Seed, npz};
-use unbraid_metrics::{METRICS, Scores, build, score_all};
+use unbraid_metrics::{METRICS, Scores, Subject, build, score_all};
 
 /// The folder of golden values.
 fn folder() -> PathBuf {
@@ -33,7 +33,7 @@ fn scores(data: &LabelledCodes, is_wanted: impl Fn(&str) -> bool) -> Scores {
     let names = METRICS.iter().map(|entry| entry.name).filter(|name| is_wanted(name));
     let metrics: Vec<_> =
         names.map(|name| (name.to_string(), build(name, &Table::new()).expect("defaults are accepted"))).collect();
-    score_all(&metrics, data, Seed(1))
+    score_all(&metrics, &Subject::new(data, Seed(1)), Seed(1))
 }
 
 /// Whether one of our metrics reports the score called `score`.

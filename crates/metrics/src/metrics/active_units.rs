@@ -4,10 +4,11 @@
 //! posterior mean (the code) over the images exceeds 0.01. The variance is taken over all rows.
 
 use serde::{Deserialize, Serialize};
-use unbraid_data::{Error, LabelledCodes, Result, Rng, settings};
+use unbraid_data::{Error, Result, Rng, settings};
 
+use crate::Change::*;
 use crate::statistics::deviations::variance;
-use crate::{Entry, Metric, Scores};
+use crate::{Entry, Metric, Scores, Subject};
 
 /// Settings of the count of active units.
 #[derive(Debug, Clone, Serialize, Deserialize)]
@@ -34,7 +35,8 @@ impl ActiveUnits {
 
 impl Metric for ActiveUnits {
     /// `active_units`, from 0 to the number of latents.
-    fn score(&self, data: &LabelledCodes, _rng: &mut Rng) -> Scores {
+    fn score(&self, subject: &Subject, _rng: &mut Rng) -> Scores {
+        let data = subject.data();
         let n_active = data.codes().columns().into_iter().filter(|latent| variance(latent) > self.threshold).count();
         Scores::new().with("active_units", n_active as f64)
     }
@@ -45,6 +47,8 @@ pub const ENTRY: Entry = Entry {
     name: "active_units",
     about: "number of latents whose code varies over the images",
     paper: "Burda et al. 2016",
+    ranges: &[("active_units", 0.0, f64::INFINITY)],
+    left_alone_by: &[LatentOrder, LatentSigns, Shift, RowOrder, LogVariances, Losses],
     build: |table| Ok(Box::new(settings::read::<ActiveUnits>(table)?.check()?)),
     complete: settings::complete::<ActiveUnits>,
 };
@@ -53,7 +57,7 @@ pub const ENTRY: Entry = Entry {
 mod tests {
     use ndarray::array;
     use unbraid_data::labelled_codes::Extras;
-    use unbraid_data::{FactorSpace, Seed};
+    use unbraid_data::{FactorSpace, LabelledCodes, Seed};
 
     use super::*;
 
@@ -63,7 +67,9 @@ mod tests {
         let codes = array![[0.0, 0.0, 0.1], [1.0, 0.18, 0.1]];
         let space = FactorSpace::grid([("shape", 2)]);
         let data = LabelledCodes::new(codes, array![[0.0], [1.0]], space, Extras::default()).unwrap();
-        let n_active = |metric: ActiveUnits| metric.score(&data, &mut Seed(1).stream("metric/active_units")).values;
+        let n_active = |metric: ActiveUnits| {
+            metric.score(&Subject::new(&data, Seed(1)), &mut Seed(1).stream("metric/active_units")).values
+        };
         assert_eq!(n_active(ActiveUnits::default()), [("active_units".to_string(), 1.0)]);
         assert_eq!(n_active(ActiveUnits { threshold: 0.008 }), [("active_units".to_string(), 2.0)]);
     }

@@ -13,10 +13,11 @@
 
 use ndarray::Array2;
 use serde::{Deserialize, Serialize};
-use unbraid_data::{LabelledCodes, Rng, settings};
+use unbraid_data::{Rng, settings};
 
+use crate::Change::*;
 use crate::traversal_ratios::{mean_per_factor, normalised, ratio_scores};
-use crate::{Entry, Metric, Scores};
+use crate::{Entry, Metric, Scores, Subject};
 
 /// The axis-alignment ratio, which has no settings.
 #[derive(Debug, Clone, Default, Serialize, Deserialize)]
@@ -25,7 +26,8 @@ pub struct AxisRatio {}
 
 impl Metric for AxisRatio {
     /// `axis_ratio`, `axis_ratio.arithmetic` and `axis_ratio.FACTOR`, all in [0, 1].
-    fn score(&self, data: &LabelledCodes, _rng: &mut Rng) -> Scores {
+    fn score(&self, subject: &Subject, _rng: &mut Rng) -> Scores {
+        let data = subject.data();
         let per_factor = mean_per_factor(data, |deviations| [axis_ratio(deviations)]);
         let per_factor: Vec<Result<f64, String>> =
             per_factor.into_iter().map(|ratio| ratio.map(|[axis]| axis)).collect();
@@ -50,6 +52,8 @@ pub const ENTRY: Entry = Entry {
     name: "axis_ratio",
     about: "share of a factor's traversal that runs along one latent",
     paper: "Michlo 2022",
+    ranges: &[("axis_ratio", 0.0, 1.0)],
+    left_alone_by: &[LatentOrder, LatentSigns, CommonScale, Shift, RowOrder, LogVariances, Losses],
     build: |table| Ok(Box::new(settings::read::<AxisRatio>(table)?)),
     complete: settings::complete::<AxisRatio>,
 };
@@ -58,7 +62,7 @@ pub const ENTRY: Entry = Entry {
 mod tests {
     use ndarray::array;
     use unbraid_data::labelled_codes::Extras;
-    use unbraid_data::{FactorSpace, Seed};
+    use unbraid_data::{FactorSpace, LabelledCodes, Seed};
 
     use super::*;
 
@@ -66,7 +70,7 @@ mod tests {
         let space = FactorSpace::grid([("shape", 2), ("colour", 1), ("scale", 2)]);
         let factors = array![[0.0, 0.0, 0.0], [0.0, 0.0, 1.0], [1.0, 0.0, 0.0], [1.0, 0.0, 1.0]];
         let data = LabelledCodes::new(codes, factors, space, Extras::default()).unwrap();
-        AxisRatio::default().score(&data, &mut Seed(1).stream("metric/axis_ratio"))
+        AxisRatio::default().score(&Subject::new(&data, Seed(1)), &mut Seed(1).stream("metric/axis_ratio"))
     }
 
     #[test]

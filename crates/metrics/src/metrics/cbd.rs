@@ -13,12 +13,13 @@
 use ndarray::Axis;
 use serde::{Deserialize, Serialize};
 use toml::Table;
-use unbraid_data::{Error, LabelledCodes, Result, Rng, settings};
+use unbraid_data::{Error, Result, Rng, settings};
 
+use crate::Change::*;
 use crate::statistics::gap::gap;
 use crate::statistics::pearson::absolute_pearson_matrix;
-use crate::train_rows::{all_constant, train_tables};
-use crate::{Entry, Matrix, Metric, Scores};
+use crate::subject::{Tables, all_constant};
+use crate::{Entry, Matrix, Metric, Scores, Subject};
 
 /// Settings of correlation-based disentanglement.
 #[derive(Debug, Clone, Serialize, Deserialize)]
@@ -36,18 +37,19 @@ impl Default for Cbd {
 
 impl Metric for Cbd {
     /// `cbd`, `cbd.compactness` and `cbd.modularity` in [0, 1], and the matrix `cbd.correlation`.
-    fn score(&self, data: &LabelledCodes, _rng: &mut Rng) -> Scores {
-        let (codes, factors) = train_tables(data);
-        let correlation = absolute_pearson_matrix(&codes, &factors); // [latents, factors]
+    fn score(&self, subject: &Subject, _rng: &mut Rng) -> Scores {
+        let data = subject.data();
+        let Tables { codes, factors } = subject.train();
+        let correlation = absolute_pearson_matrix(codes, factors); // [latents, factors]
         let compactness = mean_gap(correlation.outer_iter());
         let modularity = mean_gap(correlation.axis_iter(Axis(1)));
         let cbd = self.alpha * compactness + (1.0 - self.alpha) * modularity;
 
         let mut scores = Scores::new();
         for (name, value) in [("cbd", cbd), ("cbd.compactness", compactness), ("cbd.modularity", modularity)] {
-            scores = if all_constant(&codes) {
+            scores = if all_constant(codes) {
                 scores.without(name, "every latent is constant")
-            } else if all_constant(&factors) {
+            } else if all_constant(factors) {
                 scores.without(name, "every factor is constant")
             } else {
                 scores.with(name, value)
@@ -76,6 +78,8 @@ pub const ENTRY: Entry = Entry {
     name: "cbd",
     about: "gaps in the correlations between latents and factors",
     paper: "Mogultay Ozcan 2024",
+    ranges: &[("cbd", 0.0, 1.0)],
+    left_alone_by: &[LatentOrder, LatentSigns, CommonScale, LatentScales, Shift, RowOrder, LogVariances, Losses],
     build,
     complete: settings::complete::<Cbd>,
 };
@@ -84,7 +88,7 @@ pub const ENTRY: Entry = Entry {
 mod tests {
     use ndarray::{Array2, array};
     use unbraid_data::labelled_codes::Extras;
-    use unbraid_data::{FactorSpace, Seed};
+    use unbraid_data::{FactorSpace, LabelledCodes, Seed};
 
     use super::*;
 
@@ -92,7 +96,7 @@ mod tests {
         let factors = array![[0.0, 0.0], [0.0, 1.0], [1.0, 0.0], [1.0, 1.0]];
         let space = FactorSpace::grid([("shape", 2), ("scale", 2)]);
         let data = LabelledCodes::new(codes, factors, space, Extras::default()).unwrap();
-        cbd.score(&data, &mut Seed(1).stream("metric/cbd"))
+        cbd.score(&Subject::new(&data, Seed(1)), &mut Seed(1).stream("metric/cbd"))
     }
 
     /// z0 is minus the first factor; z1 is the sum of both, which correlates 1/sqrt(2) with each.

@@ -8,11 +8,12 @@
 //! bound on the likelihood only where the loss is a likelihood's negative logarithm.
 
 use serde::{Deserialize, Serialize};
-use unbraid_data::{LabelledCodes, Rng, settings};
+use unbraid_data::{Rng, settings};
 
 use super::kl::kl_per_latent;
 use super::reconstruction::mean_loss;
-use crate::{Entry, Metric, Scores};
+use crate::Change::*;
+use crate::{Entry, Metric, Scores, Subject};
 
 /// The evidence lower bound, which has no settings.
 #[derive(Debug, Clone, Default, Serialize, Deserialize)]
@@ -21,7 +22,8 @@ pub struct Elbo {}
 
 impl Metric for Elbo {
     /// `elbo`, in nats; the higher the better.
-    fn score(&self, data: &LabelledCodes, _rng: &mut Rng) -> Scores {
+    fn score(&self, subject: &Subject, _rng: &mut Rng) -> Scores {
+        let data = subject.data();
         let elbo = mean_loss(data).and_then(|loss| Ok(-(loss + kl_per_latent(data)?.sum())));
         Scores::new().with_outcome("elbo", elbo)
     }
@@ -32,6 +34,8 @@ pub const ENTRY: Entry = Entry {
     name: "elbo",
     about: "evidence lower bound, from reconstruction and kl",
     paper: "Kingma and Welling 2014",
+    ranges: &[("elbo", f64::NEG_INFINITY, f64::INFINITY)],
+    left_alone_by: &[LatentOrder, LatentSigns, Rotation, RowOrder],
     build: |table| Ok(Box::new(settings::read::<Elbo>(table)?)),
     complete: settings::complete::<Elbo>,
 };
@@ -40,14 +44,14 @@ pub const ENTRY: Entry = Entry {
 mod tests {
     use ndarray::array;
     use unbraid_data::labelled_codes::Extras;
-    use unbraid_data::{FactorSpace, Seed};
+    use unbraid_data::{FactorSpace, LabelledCodes, Seed};
 
     use super::*;
 
     fn score(extras: Extras) -> Scores {
         let space = FactorSpace::grid([("shape", 2)]);
         let data = LabelledCodes::new(array![[1.0], [-1.0]], array![[0.0], [1.0]], space, extras).unwrap();
-        Elbo::default().score(&data, &mut Seed(1).stream("metric/elbo"))
+        Elbo::default().score(&Subject::new(&data, Seed(1)), &mut Seed(1).stream("metric/elbo"))
     }
 
     #[test]

@@ -9,8 +9,9 @@ use ndarray::{Array1, Axis, Zip};
 use serde::{Deserialize, Serialize};
 use unbraid_data::{LabelledCodes, Rng, settings};
 
+use crate::Change::*;
 use crate::scores::latent_name;
-use crate::{Entry, Metric, Scores};
+use crate::{Entry, Metric, Scores, Subject};
 
 /// The divergence from the prior, which has no settings.
 #[derive(Debug, Clone, Default, Serialize, Deserialize)]
@@ -19,7 +20,8 @@ pub struct Kl {}
 
 impl Metric for Kl {
     /// `kl` and for each latent `kl.z0`, `kl.z1`, ..., in nats and at least 0.
-    fn score(&self, data: &LabelledCodes, _rng: &mut Rng) -> Scores {
+    fn score(&self, subject: &Subject, _rng: &mut Rng) -> Scores {
+        let data = subject.data();
         let per_latent = kl_per_latent(data);
         let mut scores = Scores::new().with_outcome("kl", per_latent.as_ref().map(|per_latent| per_latent.sum()));
         for latent in 0..data.n_latents() {
@@ -46,6 +48,8 @@ pub const ENTRY: Entry = Entry {
     name: "kl",
     about: "divergence of the posterior from the prior, in all and per latent",
     paper: "Kingma and Welling 2014",
+    ranges: &[("kl", 0.0, f64::INFINITY)],
+    left_alone_by: &[LatentOrder, LatentSigns, Rotation, RowOrder, Losses],
     build: |table| Ok(Box::new(settings::read::<Kl>(table)?)),
     complete: settings::complete::<Kl>,
 };
@@ -66,7 +70,7 @@ mod tests {
         let codes = array![[1.0, 0.0], [-1.0, 0.0]];
         let space = FactorSpace::grid([("shape", 2)]);
         let data = LabelledCodes::new(codes, array![[0.0], [1.0]], space, extras).unwrap();
-        let scores = Kl::default().score(&data, &mut Seed(1).stream("metric/kl"));
+        let scores = Kl::default().score(&Subject::new(&data, Seed(1)), &mut Seed(1).stream("metric/kl"));
         let of_z1 = (1_f64.exp() - 2.0) / 4.0;
         for (name, expected) in [("kl", 0.5 + of_z1), ("kl.z0", 0.5), ("kl.z1", of_z1)] {
             assert!((scores.value(name).unwrap() - expected).abs() < 1e-12, "{name}");

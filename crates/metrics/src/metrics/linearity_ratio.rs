@@ -15,10 +15,11 @@
 use faer::{Mat, Side};
 use ndarray::Array2;
 use serde::{Deserialize, Serialize};
-use unbraid_data::{LabelledCodes, Rng, settings};
+use unbraid_data::{Rng, settings};
 
+use crate::Change::*;
 use crate::traversal_ratios::{mean_per_factor, normalised, ratio_scores};
-use crate::{Entry, Metric, Scores};
+use crate::{Entry, Metric, Scores, Subject};
 
 /// The linearity ratio, which has no settings.
 #[derive(Debug, Clone, Default, Serialize, Deserialize)]
@@ -27,7 +28,8 @@ pub struct LinearityRatio {}
 
 impl Metric for LinearityRatio {
     /// `linearity_ratio`, `linearity_ratio.arithmetic` and `linearity_ratio.FACTOR`, all in [0, 1].
-    fn score(&self, data: &LabelledCodes, _rng: &mut Rng) -> Scores {
+    fn score(&self, subject: &Subject, _rng: &mut Rng) -> Scores {
+        let data = subject.data();
         let per_factor = mean_per_factor(data, |deviations| [linearity_ratio(deviations)]);
         let per_factor: Vec<Result<f64, String>> =
             per_factor.into_iter().map(|ratio| ratio.map(|[linearity]| linearity)).collect();
@@ -54,6 +56,8 @@ pub const ENTRY: Entry = Entry {
     name: "linearity_ratio",
     about: "share of a factor's traversal that lies on a straight line",
     paper: "Michlo 2022",
+    ranges: &[("linearity_ratio", 0.0, 1.0)],
+    left_alone_by: &[LatentOrder, LatentSigns, CommonScale, Shift, Rotation, RowOrder, LogVariances, Losses],
     build: |table| Ok(Box::new(settings::read::<LinearityRatio>(table)?)),
     complete: settings::complete::<LinearityRatio>,
 };

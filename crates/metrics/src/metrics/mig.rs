@@ -13,14 +13,15 @@ use std::num::NonZeroUsize;
 
 use ndarray::{ArrayRef1, Axis};
 use serde::{Deserialize, Serialize};
-use unbraid_data::{Error, LabelledCodes, Rng, settings};
+use unbraid_data::{Error, Rng, settings};
 
+use crate::Change::*;
 use crate::statistics::classes::{Classes, classes_of_factors, classes_of_latents};
 use crate::statistics::entropy::entropy;
 use crate::statistics::gap::gap;
 use crate::statistics::mutual_information::mutual_information_matrix;
-use crate::train_rows::{all_constant, train_tables};
-use crate::{Entry, Matrix, Metric, Scores};
+use crate::subject::{Tables, all_constant};
+use crate::{Entry, Matrix, Metric, Scores, Subject};
 
 /// More bins than this would leave most of them empty for any number of rows.
 const MOST_BINS: usize = 10_000;
@@ -50,13 +51,14 @@ impl Mig {
 
 impl Metric for Mig {
     /// `mig` and `mig.FACTOR` in [0, 1], and the matrix `mig.mutual_information` in nats.
-    fn score(&self, data: &LabelledCodes, _rng: &mut Rng) -> Scores {
-        let (codes, factors) = train_tables(data);
-        let latent_classes = classes_of_latents(&codes, self.bins.get());
-        let factor_classes = classes_of_factors(&factors, data.space().factors(), self.bins.get());
+    fn score(&self, subject: &Subject, _rng: &mut Rng) -> Scores {
+        let data = subject.data();
+        let Tables { codes, factors } = subject.train();
+        let latent_classes = classes_of_latents(codes, self.bins.get());
+        let factor_classes = classes_of_factors(factors, data.space().factors(), self.bins.get());
         let information = mutual_information_matrix(&latent_classes, &factor_classes); // [latents, factors]
 
-        let per_factor: Vec<Result<f64, String>> = if all_constant(&codes) {
+        let per_factor: Vec<Result<f64, String>> = if all_constant(codes) {
             vec![Err("every latent is constant".to_string()); data.n_factors()]
         } else {
             let of_factors = information.axis_iter(Axis(1)).zip(&factor_classes);
@@ -94,6 +96,8 @@ pub const ENTRY: Entry = Entry {
     name: "mig",
     about: "gap between the two latents that tell most about each factor",
     paper: "Chen et al. 2018",
+    ranges: &[("mig", 0.0, 1.0)],
+    left_alone_by: &[LatentOrder, LatentSigns, CommonScale, LatentScales, Shift, RowOrder, LogVariances, Losses],
     build: |table| Ok(Box::new(settings::read::<Mig>(table)?.check()?)),
     complete: settings::complete::<Mig>,
 };
@@ -102,14 +106,14 @@ pub const ENTRY: Entry = Entry {
 mod tests {
     use ndarray::{Array2, array};
     use unbraid_data::labelled_codes::Extras;
-    use unbraid_data::{Factor, FactorSpace, Seed};
+    use unbraid_data::{Factor, FactorSpace, LabelledCodes, Seed};
 
     use super::*;
 
     fn score(codes: Array2<f64>, factors: Array2<f64>, sizes: &[(&str, usize)]) -> Scores {
         let space = FactorSpace::grid(sizes.iter().copied());
         let data = LabelledCodes::new(codes, factors, space, Extras::default()).unwrap();
-        Mig::default().score(&data, &mut Seed(1).stream("metric/mig"))
+        Mig::default().score(&Subject::new(&data, Seed(1)), &mut Seed(1).stream("metric/mig"))
     }
 
     #[test]
@@ -145,7 +149,7 @@ mod tests {
         let values = Array2::from_shape_fn((40, 1), |(row, _)| row as f64);
         let space = FactorSpace::sample(vec![Factor { name: "angle".to_string(), size: None }]);
         let data = LabelledCodes::new(&values * 3.0, values, space, Extras::default()).unwrap();
-        let scores = Mig::default().score(&data, &mut Seed(1).stream("metric/mig"));
+        let scores = Mig::default().score(&Subject::new(&data, Seed(1)), &mut Seed(1).stream("metric/mig"));
         assert!((scores.value("mig").unwrap() - 1.0).abs() < 1e-12);
     }
 }

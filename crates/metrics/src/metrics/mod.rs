@@ -2,9 +2,9 @@
 
 use toml::Table;
 use unbraid_data::error::unknown_name;
-use unbraid_data::{LabelledCodes, Result, Seed};
+use unbraid_data::{Result, Seed};
 
-use crate::{Entry, Metric, Scores};
+use crate::{Entry, Metric, Scores, Subject};
 
 pub mod active_units;
 pub mod axis_ratio;
@@ -41,10 +41,10 @@ pub fn complete(name: &str, table: &Table) -> Result<Table> {
 
 /// Runs named metrics one after another. Each draws from its own stream `metric/NAME`, so that its scores do not depend
 /// on which others run.
-pub fn score_all(metrics: &[(String, Box<dyn Metric>)], data: &LabelledCodes, seed: Seed) -> Scores {
+pub fn score_all(metrics: &[(String, Box<dyn Metric>)], subject: &Subject, seed: Seed) -> Scores {
     let mut scores = Scores::new();
     for (name, metric) in metrics {
-        scores.extend(metric.score(data, &mut seed.stream(&format!("metric/{name}"))));
+        scores.extend(metric.score(subject, &mut seed.stream(&format!("metric/{name}"))));
     }
     scores
 }

@@ -12,13 +12,14 @@
 
 use ndarray::Array2;
 use serde::{Deserialize, Serialize};
-use unbraid_data::{LabelledCodes, Rng, settings};
+use unbraid_data::{Rng, settings};
 
 use super::axis_ratio::axis_ratio;
 use super::linearity_ratio::linearity_ratio;
+use crate::Change::*;
 use crate::statistics::geometric_mean::geometric_mean;
 use crate::traversal_ratios::{mean_per_factor, ratios_of_factors};
-use crate::{Entry, Metric, Scores};
+use crate::{Entry, Metric, Scores, Subject};
 
 /// The axis-orientation ratio, which has no settings.
 #[derive(Debug, Clone, Default, Serialize, Deserialize)]
@@ -27,7 +28,8 @@ pub struct OrientationRatio {}
 
 impl Metric for OrientationRatio {
     /// `orientation_ratio`, `orientation_ratio.per_traversal` and `orientation_ratio.FACTOR`, all in [0, 1].
-    fn score(&self, data: &LabelledCodes, _rng: &mut Rng) -> Scores {
+    fn score(&self, subject: &Subject, _rng: &mut Rng) -> Scores {
+        let data = subject.data();
         let per_factor = mean_per_factor(data, ratios_of_traversal);
         let over_factors = |part: usize| -> Result<f64, String> {
             let of_part: Vec<_> = per_factor.iter().map(|means| means.clone().map(|means| means[part])).collect();
@@ -65,6 +67,8 @@ pub const ENTRY: Entry = Entry {
     name: "orientation_ratio",
     about: "axis ratio over linearity ratio: direction whatever the straightness",
     paper: "Michlo 2022",
+    ranges: &[("orientation_ratio", 0.0, 1.0)],
+    left_alone_by: &[LatentOrder, LatentSigns, CommonScale, Shift, RowOrder, LogVariances, Losses],
     build: |table| Ok(Box::new(settings::read::<OrientationRatio>(table)?)),
     complete: settings::complete::<OrientationRatio>,
 };
@@ -73,7 +77,7 @@ pub const ENTRY: Entry = Entry {
 mod tests {
     use ndarray::array;
     use unbraid_data::labelled_codes::Extras;
-    use unbraid_data::{FactorSpace, Seed};
+    use unbraid_data::{FactorSpace, LabelledCodes, Seed};
 
     use super::*;
 
@@ -81,7 +85,8 @@ mod tests {
         let factors = array![[0.0, 0.0], [0.0, 1.0], [1.0, 0.0], [1.0, 1.0]];
         let space = FactorSpace::grid([("shape", 2), ("scale", 2)]);
         let data = LabelledCodes::new(codes, factors, space, Extras::default()).unwrap();
-        OrientationRatio::default().score(&data, &mut Seed(1).stream("metric/orientation_ratio"))
+        OrientationRatio::default()
+            .score(&Subject::new(&data, Seed(1)), &mut Seed(1).stream("metric/orientation_ratio"))
     }
 
     #[test]

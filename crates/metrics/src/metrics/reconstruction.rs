@@ -6,7 +6,8 @@
 use serde::{Deserialize, Serialize};
 use unbraid_data::{LabelledCodes, Rng, settings};
 
-use crate::{Entry, Metric, Scores};
+use crate::Change::*;
+use crate::{Entry, Metric, Scores, Subject};
 
 /// The reconstruction loss, which has no settings.
 #[derive(Debug, Clone, Default, Serialize, Deserialize)]
@@ -15,7 +16,8 @@ pub struct Reconstruction {}
 
 impl Metric for Reconstruction {
     /// `reconstruction`, in nats for a Bernoulli or Gaussian likelihood.
-    fn score(&self, data: &LabelledCodes, _rng: &mut Rng) -> Scores {
+    fn score(&self, subject: &Subject, _rng: &mut Rng) -> Scores {
+        let data = subject.data();
         Scores::new().with_outcome("reconstruction", mean_loss(data))
     }
 }
@@ -35,6 +37,8 @@ pub const ENTRY: Entry = Entry {
     name: "reconstruction",
     about: "mean reconstruction loss of an image, summed over pixels",
     paper: "Kingma and Welling 2014",
+    ranges: &[("reconstruction", f64::NEG_INFINITY, f64::INFINITY)],
+    left_alone_by: &[LatentOrder, LatentSigns, CommonScale, LatentScales, Shift, Rotation, RowOrder, LogVariances],
     build: |table| Ok(Box::new(settings::read::<Reconstruction>(table)?)),
     complete: settings::complete::<Reconstruction>,
 };

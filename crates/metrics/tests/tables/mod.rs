@@ -4,11 +4,11 @@ use ndarray::Array2;
 use toml::Table;
 use unbraid_data::labelled_codes::Extras;
 use unbraid_data::{FactorSpace, LabelledCodes, Seed};
-use unbraid_metrics::{METRICS, Scores, build, score_all};
+use unbraid_metrics::{METRICS, Scores, Subject, build, score_all};
 
 /// Codes beside the factors of a grid with these sizes, called `a`, `b`, `c` and so on.
 pub fn labelled(codes: Array2<f64>, factors: Array2<f64>, sizes: &[usize], extras: Extras) -> LabelledCodes {
-    let named = ["a", "b", "c", "d", "e"].into_iter().zip(sizes.iter().copied());
+    let named = ["a", "b", "c", "d", "e", "f", "g", "h", "i", "j"].into_iter().zip(sizes.iter().copied());
     LabelledCodes::new(codes, factors, FactorSpace::grid(named), extras).expect("the table is well made")
 }
 
@@ -19,7 +19,7 @@ pub fn scores_of_all(data: &LabelledCodes) -> Scores {
         .iter()
         .map(|entry| (entry.name.to_string(), build(entry.name, &Table::new()).expect("defaults are accepted")))
         .collect();
-    let scores = score_all(&metrics, data, Seed(1));
+    let scores = score_all(&metrics, &Subject::new(data, Seed(1)), Seed(1));
     assert!(scores.values.iter().all(|(_, value)| value.is_finite()), "{scores:?}");
     assert!(scores.matrices.iter().all(|matrix| matrix.values.iter().all(|value| value.is_finite())), "{scores:?}");
     assert!(scores.undefined.iter().all(|(_, reason)| !reason.is_empty()), "{scores:?}");

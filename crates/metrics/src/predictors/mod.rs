@@ -1,0 +1,4 @@
+//! What metrics fit to codes to predict factors, each exact to the procedure that published scores rest on.
+//!
+//! Every predictor is deterministic: the same table (and the same random stream, where it draws) gives the same bits on
+//! any number of threads.

@@ -1,0 +1,171 @@
+//! What is measured: labelled codes, the rows that predictors are fitted and tested on, other models' codes of the same
+//! images, and whatever several metrics need of them, computed once.
+
+use std::sync::OnceLock;
+
+use ndarray::{Array2, Axis};
+use rand::seq::SliceRandom;
+use unbraid_data::{LabelledCodes, Seed};
+
+/// Codes `[rows, latents]` and factors `[rows, factors]` of the same rows.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Tables {
+    /// `[rows, latents]`.
+    pub codes: Array2<f64>,
+    /// `[rows, factors]`; a discrete factor's values are whole numbers from 0.
+    pub factors: Array2<f64>,
+}
+
+/// The rows that predictors are fitted on, and others that they are tested on.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Split {
+    /// To fit on; at least one row.
+    pub train: Tables,
+    /// To test on; at least one row.
+    pub test: Tables,
+}
+
+/// How many rows are drawn for a split where the input names none; Locatello et al. 2019 take 10,000 and 5,000.
+const MOST_TRAIN_ROWS: usize = 10_000;
+const MOST_TEST_ROWS: usize = 5_000;
+
+/// What the metrics are given.
+pub struct Subject<'a> {
+    data: &'a LabelledCodes,
+    others: &'a [&'a LabelledCodes],
+    seed: Seed,
+    train: OnceLock<Tables>,
+    split: OnceLock<Result<Split, String>>,
+}
+
+impl<'a> Subject<'a> {
+    /// The codes of one model. Rows are drawn from the stream `metric rows` of `seed`, where the input names none.
+    pub fn new(data: &'a LabelledCodes, seed: Seed) -> Self {
+        Self::among(data, &[], seed)
+    }
+
+    /// The codes of one model beside those that `others` give to the same images.
+    pub fn among(data: &'a LabelledCodes, others: &'a [&'a LabelledCodes], seed: Seed) -> Self {
+        Self { data, others, seed, train: OnceLock::new(), split: OnceLock::new() }
+    }
+
+    /// The whole table.
+    pub fn data(&self) -> &'a LabelledCodes {
+        self.data
+    }
+
+    /// Other models' codes.
+    pub fn others(&self) -> &'a [&'a LabelledCodes] {
+        self.others
+    }
+
+    /// The rows on which statistics are counted: the train rows, or all rows where none are named.
+    pub fn train(&self) -> &Tables {
+        self.train.get_or_init(|| match &self.data.extras().train_rows {
+            Some(rows) => tables(self.data, rows),
+            None => Tables { codes: self.data.codes().clone(), factors: self.data.factors().clone() },
+        })
+    }
+
+    /// The rows on which predictors are fitted and tested: those that the input names; else rows drawn without
+    /// replacement, two thirds to fit on (10,000 at most) and the others to test on (5,000 at most).
+    pub fn split(&self) -> Result<&Split, String> {
+        self.split.get_or_init(|| self.draw_split()).as_ref().map_err(Clone::clone)
+    }
+
+    fn draw_split(&self) -> Result<Split, String> {
+        let extras = self.data.extras();
+        let n_rows = self.data.n_rows();
+        let mut free: Vec<usize> = (0..n_rows).collect();
+        for named in [&extras.train_rows, &extras.test_rows].into_iter().flatten() {
+            let mut is_named = vec![false; n_rows];
+            named.iter().for_each(|&row| is_named[row] = true);
+            free.retain(|&row| !is_named[row]);
+        }
+        free.shuffle(&mut self.seed.stream("metric rows"));
+        let n_train = match (&extras.train_rows, &extras.test_rows) {
+            (Some(_), _) => 0,
+            (None, Some(_)) => free.len(),
+            (None, None) => (2 * n_rows).div_ceil(3).min(n_rows - 1),
+        };
+        let (for_train, for_test) = free.split_at(n_train);
+        let train = extras.train_rows.as_deref().unwrap_or(&for_train[..n_train.min(MOST_TRAIN_ROWS)]);
+        let test = extras.test_rows.as_deref().unwrap_or(&for_test[..for_test.len().min(MOST_TEST_ROWS)]);
+        if train.is_empty() || test.is_empty() {
+            return Err("needs at least two rows, one to fit on and one to test on".to_string());
+        }
+        Ok(Split { train: tables(self.data, train), test: tables(self.data, test) })
+    }
+}
+
+fn tables(data: &LabelledCodes, rows: &[usize]) -> Tables {
+    Tables { codes: data.codes().select(Axis(0), rows), factors: data.factors().select(Axis(0), rows) }
+}
+
+/// Whether every column of `table [rows, columns]` holds a single value.
+pub fn all_constant(table: &Array2<f64>) -> bool {
+    table.columns().into_iter().all(|column| column.iter().all(|&value| value == column[0]))
+}
+
+#[cfg(test)]
+mod tests {
+    use ndarray::array;
+    use unbraid_data::FactorSpace;
+    use unbraid_data::labelled_codes::Extras;
+
+    use super::*;
+
+    fn data(n_rows: usize, train_rows: Option<Vec<usize>>, test_rows: Option<Vec<usize>>) -> LabelledCodes {
+        let codes = Array2::from_shape_fn((n_rows, 1), |(row, _)| row as f64);
+        let space = FactorSpace::grid([("shape", n_rows)]);
+        let extras = Extras { train_rows, test_rows, ..Extras::default() };
+        LabelledCodes::new(codes.clone(), codes, space, extras).unwrap()
+    }
+
+    /// The numbers of the rows in both halves of a split, in order.
+    fn halves(data: &LabelledCodes) -> (Vec<f64>, Vec<f64>) {
+        let subject = Subject::new(data, Seed(1));
+        let split = subject.split().unwrap();
+        (split.train.codes.iter().copied().collect(), split.test.codes.iter().copied().collect())
+    }
+
+    #[test]
+    fn named_rows_are_used_and_in_their_order() {
+        let data = data(4, Some(vec![2, 0]), Some(vec![3]));
+        assert_eq!(Subject::new(&data, Seed(1)).train().codes, array![[2.0], [0.0]]);
+        assert_eq!(halves(&data), (vec![2.0, 0.0], vec![3.0]));
+    }
+
+    #[test]
+    fn where_no_rows_are_named_two_thirds_are_fitted_on_and_the_others_tested_on() {
+        let (mut train, test) = halves(&data(9, None, None));
+        assert_eq!((train.len(), test.len()), (6, 3));
+        train.extend(test);
+        train.sort_by(f64::total_cmp);
+        assert_eq!(train, [0.0, 1.0, 2.0, 3.0, 4.0, 5.0, 6.0, 7.0, 8.0]);
+        let (train, test) = halves(&data(20_000, None, None));
+        assert_eq!((train.len(), test.len()), (10_000, 5_000));
+    }
+
+    #[test]
+    fn the_half_that_is_not_named_is_drawn_from_the_other_rows() {
+        let (train, mut test) = halves(&data(4, Some(vec![1, 3]), None));
+        test.sort_by(f64::total_cmp);
+        assert_eq!((train, test), (vec![1.0, 3.0], vec![0.0, 2.0]));
+        let (mut train, test) = halves(&data(4, None, Some(vec![1])));
+        train.sort_by(f64::total_cmp);
+        assert_eq!((train, test), (vec![0.0, 2.0, 3.0], vec![1.0]));
+    }
+
+    #[test]
+    fn one_row_cannot_be_split() {
+        let data = data(1, None, None);
+        assert!(Subject::new(&data, Seed(1)).split().is_err());
+    }
+
+    #[test]
+    fn one_moving_column_is_enough() {
+        assert!(all_constant(&array![[1.0, 2.0], [1.0, 2.0]]));
+        assert!(!all_constant(&array![[1.0, 2.0], [1.0, 3.0]]));
+    }
+}

@@ -267,7 +267,10 @@ def ratio_cells(ratios):
 
 def text_table(results):
     """The table in columns: names to the left, numbers to the right."""
-    rows = list(table_rows(results))
+    return text_table_of(list(table_rows(results)))
+
+
+def text_table_of(rows):
     widths = [max(len(row[column]) for row in rows) for column in range(len(rows[0]))]
     for name, *numbers in rows:
         cells = [number.rjust(width) for number, width in zip(numbers, widths[1:])]

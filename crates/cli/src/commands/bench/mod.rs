@@ -6,6 +6,7 @@ use unbraid_data::Result;
 use crate::Outcome;
 
 mod data;
+mod metrics;
 mod train;
 
 /// Arguments of the command.
@@ -19,6 +20,8 @@ pub struct Arguments {
 enum Command {
     /// Images per second that each dataset gives
     Data(data::Arguments),
+    /// Seconds that each metric takes
+    Metrics(metrics::Arguments),
     /// Images per second that training and encoding take
     Train(train::Arguments),
 }
@@ -27,6 +30,7 @@ enum Command {
 pub fn run(arguments: &Arguments) -> Result<Outcome> {
     match &arguments.command {
         Command::Data(arguments) => data::run(arguments),
+        Command::Metrics(arguments) => metrics::run(arguments),
         Command::Train(arguments) => train::run(arguments),
     }
 }

@@ -3,6 +3,7 @@
 use toml::Table;
 use unbraid_data::{Result, Rng};
 
+pub mod known_codes;
 pub mod metrics;
 pub mod predictors;
 mod scores;

@@ -7,3 +7,5 @@ pub mod gap;
 pub mod geometric_mean;
 pub mod mutual_information;
 pub mod pearson;
+pub mod ranks;
+pub mod spearman;

@@ -29,12 +29,22 @@ enum Known {
 /// latent is half its mean square: 3.5, 6 and 28.5 for 4, 5 and 10 values, 1/4 for 0.5, 1/3 for the noise, 1 at
 /// variance 1. Turned by 45 degrees, a latent correlates r = 1/sqrt(2) with each of two factors, and a factor moves two
 /// latents out of three alike: (1/2 - 1/3) / (1 - 1/3) = 1/4, with geometric mean (1/16)^(1/3) over the factors.
+///
+/// Matched one to one, turned latents correlate (1/sqrt(2) + 1/sqrt(2) + 1) / 3. Their 20 values tell the neighbours of a
+/// row both factors, so that only the third factor has one latent that predicts it better than another; what is left to
+/// the second best is chance, which 40 rows tell roughly.
 const SCORES: &[(&str, [Known; 5])] = &[
     ("mig", [Is(1.0), Undefined, Below(0.1), Is(0.0), Below(0.5)]),
     ("mig.a", [Is(1.0), Undefined, Below(0.1), Is(0.0), Below(0.1)]),
     ("cbd", [Is(1.0), Undefined, Below(0.15), Is(0.5), Is(1.0 / 3.0)]),
     ("cbd.compactness", [Is(1.0), Undefined, Below(0.15), Is(1.0), Is(1.0 / 3.0)]),
     ("cbd.modularity", [Is(1.0), Undefined, Below(0.15), Is(0.0), Is(1.0 / 3.0)]),
+    ("mcc", [Is(1.0), Undefined, Below(0.2), Is(1.0), Is(0.804_737_854_124)]),
+    ("mcc.pearson", [Is(1.0), Undefined, Below(0.2), Is(1.0), Is(0.804_737_854_124)]),
+    ("mcc.spearman", [Is(1.0), Undefined, Below(0.2), Is(1.0), Below(0.85)]),
+    ("ds", [Near(1.0, 0.25), Undefined, Below(0.2), Is(0.0), Near(1.0 / 3.0, 0.15)]),
+    ("ds.classification", [Near(1.0, 0.25), Undefined, Below(0.2), Is(0.0), Near(1.0 / 3.0, 0.15)]),
+    ("ds.regression", [Near(1.0, 0.25), Undefined, Below(0.2), Is(0.0), Near(1.0 / 3.0, 0.15)]),
     ("linearity_ratio", [Is(1.0), Undefined, Below(0.6), Is(1.0), Is(1.0)]),
     ("axis_ratio", [Is(1.0), Undefined, Below(0.4), Is(0.4), Is(0.396_850_262_992)]),
     ("axis_ratio.arithmetic", [Is(1.0), Undefined, Below(0.4), Is(0.4), Is(0.5)]),

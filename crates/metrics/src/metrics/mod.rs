@@ -9,9 +9,11 @@ use crate::{Entry, Metric, Scores, Subject};
 pub mod active_units;
 pub mod axis_ratio;
 pub mod cbd;
+pub mod ds;
 pub mod elbo;
 pub mod kl;
 pub mod linearity_ratio;
+pub mod mcc;
 pub mod mig;
 pub mod orientation_ratio;
 pub mod reconstruction;
@@ -20,6 +22,8 @@ pub mod reconstruction;
 pub const METRICS: &[Entry] = &[
     mig::ENTRY,
     cbd::ENTRY,
+    mcc::ENTRY,
+    ds::ENTRY,
     linearity_ratio::ENTRY,
     axis_ratio::ENTRY,
     orientation_ratio::ENTRY,

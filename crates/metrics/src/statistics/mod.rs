@@ -1,10 +1,12 @@
 //! Plain statistics that several metrics share: columns in, numbers out.
 
+pub mod assignment;
 pub mod classes;
 pub mod deviations;
 pub mod entropy;
 pub mod gap;
 pub mod geometric_mean;
+pub mod mean;
 pub mod mutual_information;
 pub mod pearson;
 pub mod ranks;

@@ -10,11 +10,13 @@ pub mod active_units;
 pub mod axis_ratio;
 pub mod cbd;
 pub mod dcimig;
+pub mod ds;
 pub mod elbo;
 pub mod irs;
 pub mod jemmig;
 pub mod kl;
 pub mod linearity_ratio;
+pub mod mcc;
 pub mod mig;
 pub mod mig_sup;
 pub mod modularity;
@@ -31,6 +33,8 @@ pub const METRICS: &[Entry] = &[
     modularity::ENTRY,
     irs::ENTRY,
     cbd::ENTRY,
+    mcc::ENTRY,
+    ds::ENTRY,
     linearity_ratio::ENTRY,
     axis_ratio::ENTRY,
     orientation_ratio::ENTRY,

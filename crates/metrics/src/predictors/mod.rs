@@ -2,3 +2,5 @@
 //!
 //! Every predictor is deterministic: the same table (and the same random stream, where it draws) gives the same bits on
 //! any number of threads.
+
+pub mod nearest_neighbours;

@@ -1,5 +1,6 @@
 //! Plain statistics that several metrics share: columns in, numbers out.
 
+pub mod assignment;
 pub mod classes;
 pub mod covariance;
 pub mod deviations;
@@ -12,3 +13,5 @@ pub mod mean;
 pub mod mutual_information;
 pub mod normal;
 pub mod pearson;
+pub mod ranks;
+pub mod spearman;

@@ -5,5 +5,8 @@ pub mod deviations;
 pub mod entropy;
 pub mod gap;
 pub mod geometric_mean;
+pub mod known_values;
 pub mod mutual_information;
 pub mod pearson;
+pub mod roc_auc;
+pub mod standardise;

@@ -10,3 +10,5 @@ pub mod mutual_information;
 pub mod pearson;
 pub mod roc_auc;
 pub mod standardise;
+pub mod ranks;
+pub mod spearman;

@@ -16,9 +16,15 @@ pub fn pearson(a: &Deviations, b: &Deviations) -> f64 {
 
 /// The absolute coefficient of every pair of columns of `a [rows, m]` and `b [rows, n]`, `[m, n]`.
 pub fn absolute_pearson_matrix(a: &Array2<f64>, b: &Array2<f64>) -> Array2<f64> {
-    let of_a: Vec<Deviations> = a.columns().into_iter().map(|column| deviations(&column)).collect();
-    let of_b: Vec<Deviations> = b.columns().into_iter().map(|column| deviations(&column)).collect();
-    Array2::from_shape_fn((of_a.len(), of_b.len()), |(row, column)| pearson(&of_a[row], &of_b[column]).abs())
+    let of_columns = |table: &Array2<f64>| -> Vec<Deviations> {
+        table.columns().into_iter().map(|column| deviations(&column)).collect()
+    };
+    absolute_correlations(&of_columns(a), &of_columns(b))
+}
+
+/// The absolute coefficient of every pair of columns' deviations, `[a, b]`.
+pub fn absolute_correlations(a: &[Deviations], b: &[Deviations]) -> Array2<f64> {
+    Array2::from_shape_fn((a.len(), b.len()), |(row, column)| pearson(&a[row], &b[column]).abs())
 }
 
 #[cfg(test)]

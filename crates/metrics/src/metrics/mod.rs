@@ -10,15 +10,19 @@ pub mod active_units;
 pub mod axis_ratio;
 pub mod cbd;
 pub mod elbo;
+pub mod explicitness;
 pub mod kl;
 pub mod linearity_ratio;
 pub mod mig;
 pub mod orientation_ratio;
 pub mod reconstruction;
+pub mod sap;
 
 /// Every metric, in the order in which they are shown.
 pub const METRICS: &[Entry] = &[
     mig::ENTRY,
+    sap::ENTRY,
+    explicitness::ENTRY,
     cbd::ENTRY,
     linearity_ratio::ENTRY,
     axis_ratio::ENTRY,

@@ -4,6 +4,8 @@ use toml::Table;
 use unbraid_data::{Result, Rng};
 
 pub mod known_codes;
+#[cfg_attr(not(test), expect(dead_code))]
+mod importance_scores;
 pub mod metrics;
 pub mod predictors;
 mod scores;

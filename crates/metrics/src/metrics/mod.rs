@@ -14,6 +14,7 @@ pub mod ds;
 pub mod elbo;
 pub mod irs;
 pub mod jemmig;
+pub mod explicitness;
 pub mod kl;
 pub mod linearity_ratio;
 pub mod mcc;
@@ -23,6 +24,7 @@ pub mod modularity;
 pub mod orientation_ratio;
 pub mod reconstruction;
 pub mod unsupervised;
+pub mod sap;
 
 /// Every metric, in the order in which they are shown.
 pub const METRICS: &[Entry] = &[
@@ -32,6 +34,8 @@ pub const METRICS: &[Entry] = &[
     dcimig::ENTRY,
     modularity::ENTRY,
     irs::ENTRY,
+    sap::ENTRY,
+    explicitness::ENTRY,
     cbd::ENTRY,
     mcc::ENTRY,
     ds::ENTRY,

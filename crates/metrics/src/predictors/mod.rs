@@ -4,3 +4,9 @@
 //! any number of threads.
 
 pub mod nearest_neighbours;
+pub mod lasso;
+pub mod lbfgs;
+mod line_search;
+pub mod linear_svm;
+pub mod logistic_regression;
+mod softmax_blocks;

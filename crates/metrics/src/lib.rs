@@ -14,6 +14,7 @@ mod traversals;
 pub use metrics::{METRICS, build, complete, score_all};
 pub use scores::{Matrix, Scores};
 pub use subject::{Split, Subject, Tables};
+pub use traversal_ratios::TraversalRatios;
 
 /// A procedure that turns labelled codes into scores.
 pub trait Metric {

@@ -5,5 +5,6 @@ pub mod deviations;
 pub mod entropy;
 pub mod gap;
 pub mod geometric_mean;
+pub mod largest_eigenvalue;
 pub mod mutual_information;
 pub mod pearson;

@@ -3,9 +3,9 @@
 use toml::Table;
 use unbraid_data::{Result, Rng};
 
-pub mod known_codes;
 #[cfg_attr(not(test), expect(dead_code))]
 mod importance_scores;
+pub mod known_codes;
 pub mod metrics;
 pub mod predictors;
 mod scores;
@@ -17,6 +17,7 @@ mod traversals;
 pub use metrics::{METRICS, build, complete, score_all};
 pub use scores::{Matrix, Scores};
 pub use subject::{Split, Subject, Tables};
+pub use traversal_ratios::TraversalRatios;
 
 /// A procedure that turns labelled codes into scores.
 pub trait Metric {

@@ -9,6 +9,8 @@ use rand::seq::SliceRandom;
 use unbraid_data::{LabelledCodes, Seed};
 
 use crate::statistics::information::{Binning, Information};
+use crate::traversal_ratios::{TraversalRatios, ratios_of_traversals};
+use crate::traversals::complete_traversals;
 
 /// Codes `[rows, latents]` and factors `[rows, factors]` of the same rows.
 #[derive(Debug, Clone, PartialEq)]
@@ -40,6 +42,8 @@ pub struct Subject<'a> {
     train: OnceLock<Tables>,
     split: OnceLock<Result<Split, String>>,
     information: Mutex<BTreeMap<(Binning, usize), Arc<Information>>>,
+    traversals: Vec<OnceLock<Result<Array2<usize>, String>>>,
+    traversal_ratios: OnceLock<Vec<Result<TraversalRatios, String>>>,
 }
 
 impl<'a> Subject<'a> {
@@ -50,7 +54,16 @@ impl<'a> Subject<'a> {
 
     /// The codes of one model beside those that `others` give to the same images.
     pub fn among(data: &'a LabelledCodes, others: &'a [&'a LabelledCodes], seed: Seed) -> Self {
-        Self { data, others, seed, train: OnceLock::new(), split: OnceLock::new(), information: Mutex::default() }
+        Self {
+            data,
+            others,
+            seed,
+            train: OnceLock::new(),
+            split: OnceLock::new(),
+            information: Mutex::default(),
+            traversals: vec![OnceLock::new(); data.n_factors()],
+            traversal_ratios: OnceLock::new(),
+        }
     }
 
     /// The whole table.
@@ -87,6 +100,16 @@ impl<'a> Subject<'a> {
     /// replacement, two thirds to fit on (10,000 at most) and the others to test on (5,000 at most).
     pub fn split(&self) -> Result<&Split, String> {
         self.split.get_or_init(|| self.draw_split()).as_ref().map_err(Clone::clone)
+    }
+
+    /// The complete traversals of a factor in the whole table: row numbers `[traversals, values]`; or why there are none.
+    pub fn traversals(&self, factor: usize) -> Result<&Array2<usize>, String> {
+        self.traversals[factor].get_or_init(|| complete_traversals(self.data, factor)).as_ref().map_err(Clone::clone)
+    }
+
+    /// For each factor the ratios of its traversals, or why there are none.
+    pub fn traversal_ratios(&self) -> &[Result<TraversalRatios, String>] {
+        self.traversal_ratios.get_or_init(|| ratios_of_traversals(self))
     }
 
     fn draw_split(&self) -> Result<Split, String> {

@@ -1,31 +1,38 @@
-//! What the linearity, axis and orientation ratios share: a measure of each traversal's codes, its mean over the
-//! traversals of a factor, and the mean of those over the factors.
+//! What the linearity, axis and orientation ratios share: how the codes of each traversal spread, as means over the
+//! traversals of a factor, and the means of those over the factors.
 //!
 //! All complete traversals are enumerated, so nothing is drawn at random. Traversals along which no latent moves have
 //! no direction and take no part; factors with a single value have no traversals and take no part.
 
-use ndarray::{Array2, ArrayRef1, Axis};
+use ndarray::ArrayRef1;
 use rayon::prelude::*;
 use unbraid_data::{Factor, LabelledCodes};
 
-use crate::Scores;
 use crate::statistics::geometric_mean::geometric_mean;
-use crate::traversals::complete_traversals;
+use crate::statistics::largest_eigenvalue::largest_eigenvalue;
+use crate::{Scores, Subject};
 
-/// For each factor the mean of `measure` over its traversals, or why there is none. `measure` sees the codes of a
-/// traversal as deviations from their mean, `[values, latents]`, in a unit of its own for each traversal.
-pub fn mean_per_factor<const N: usize>(
-    data: &LabelledCodes,
-    measure: fn(&Array2<f64>) -> [f64; N],
-) -> Vec<Result<[f64; N], String>> {
-    (0..data.n_factors()).map(|factor| mean_over_traversals(data, factor, measure)).collect()
+/// How the codes along the traversals of a factor spread, each ratio in [0, 1].
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct TraversalRatios {
+    /// Mean over traversals of the axis ratio.
+    pub axis: f64,
+    /// The axis ratio of each latent's mean variance over traversals.
+    pub axis_of_mean_variances: f64,
+    /// Mean over traversals of the linearity ratio.
+    pub linearity: f64,
+    /// Mean over traversals of axis ratio over linearity ratio; a traversal that spreads alike in all directions, for
+    /// which both are 0, counts 0.
+    pub orientation: f64,
 }
 
-fn mean_over_traversals<const N: usize>(
-    data: &LabelledCodes,
-    factor: usize,
-    measure: fn(&Array2<f64>) -> [f64; N],
-) -> Result<[f64; N], String> {
+/// The ratios of every factor's traversals, or why there are none.
+pub fn ratios_of_traversals(subject: &Subject) -> Vec<Result<TraversalRatios, String>> {
+    (0..subject.data().n_factors()).map(|factor| ratios_of_factor(subject, factor)).collect()
+}
+
+fn ratios_of_factor(subject: &Subject, factor: usize) -> Result<TraversalRatios, String> {
+    let data = subject.data();
     let Factor { name, size } = &data.space().factors()[factor];
     if *size == Some(1) {
         return Err(format!("factor \"{name}\" has a single value"));
@@ -33,66 +40,149 @@ fn mean_over_traversals<const N: usize>(
     if data.n_latents() == 1 {
         return Err("with a single latent all traversals lie on its axis".to_string());
     }
-    let traversals = complete_traversals(data, factor)?;
+    let traversals = subject.traversals(factor)?;
+    let codes = data.codes().as_standard_layout();
+    let codes = codes.as_slice().expect("the standard layout has no gaps");
     // Collected in order and summed by one thread, so that the bits do not depend on how many threads there are.
-    let measured: Vec<Option<[f64; N]>> = (0..traversals.nrows())
+    let spreads: Vec<Option<Spread>> = (0..traversals.nrows())
         .into_par_iter()
-        .map_init(
-            || Array2::zeros((traversals.ncols(), data.n_latents())),
-            |deviations, traversal| {
-                let moves = write_deviations(data.codes(), &traversals.row(traversal), deviations);
-                moves.then(|| measure(deviations))
-            },
-        )
+        .with_min_len(64)
+        .map_init(Vec::new, |deviations, traversal| {
+            let unit = write_deviations(codes, data.n_latents(), &traversals.row(traversal), deviations);
+            (unit > 0.0).then(|| spread(deviations, data.n_latents(), unit))
+        })
         .collect();
-    let moving: Vec<[f64; N]> = measured.into_iter().flatten().collect();
+    let moving: Vec<Spread> = spreads.into_iter().flatten().collect();
     if moving.is_empty() {
         return Err(format!("no latent moves along any traversal of factor \"{name}\""));
     }
-    Ok(std::array::from_fn(|part| moving.iter().map(|parts| parts[part]).sum::<f64>() / moving.len() as f64))
+    Ok(means(&moving))
+}
+
+/// How the codes of one traversal spread.
+struct Spread {
+    /// The unit of the variances' roots.
+    unit: f64,
+    /// Each latent's variance, times the number of values. `[latents]`
+    variances: Vec<f64>,
+    axis: f64,
+    linearity: f64,
+}
+
+fn means(moving: &[Spread]) -> TraversalRatios {
+    let mean = |part: fn(&Spread) -> f64| moving.iter().map(part).sum::<f64>() / moving.len() as f64;
+    let largest_unit = moving.iter().fold(0.0_f64, |largest, spread| largest.max(spread.unit));
+    let mut variances = vec![0.0; moving[0].variances.len()]; // [latents], summed over traversals
+    for spread in moving {
+        let squared_unit = (spread.unit / largest_unit).powi(2);
+        variances.iter_mut().zip(&spread.variances).for_each(|(sum, variance)| *sum += variance * squared_unit);
+    }
+    TraversalRatios {
+        axis: mean(|spread| spread.axis),
+        axis_of_mean_variances: largest_share(&variances),
+        linearity: mean(|spread| spread.linearity),
+        orientation: mean(|spread| quotient(spread.axis, spread.linearity).unwrap_or(0.0)),
+    }
+}
+
+/// The spread of a traversal that moves, given as deviations `X [values, latents]`.
+fn spread(deviations: &[f64], n_latents: usize, unit: f64) -> Spread {
+    let mut variances = vec![0.0; n_latents];
+    for of_value in deviations.chunks_exact(n_latents) {
+        for (variance, deviation) in variances.iter_mut().zip(of_value) {
+            *variance += deviation * deviation;
+        }
+    }
+    let (mut gram, size) = gram(deviations, n_latents);
+    let linearity = normalised(largest_eigenvalue(&mut gram, size) / variances.iter().sum::<f64>(), n_latents);
+    Spread { unit, axis: largest_share(&variances), linearity, variances }
+}
+
+/// The smaller of `X'X [latents, latents]` and `XX' [values, values]`, row by row, and its size: the two have the same
+/// eigenvalues but for zeros.
+fn gram(deviations: &[f64], n_latents: usize) -> (Vec<f64>, usize) {
+    let n_values = deviations.len() / n_latents;
+    let size = n_latents.min(n_values);
+    let mut gram = vec![0.0; size * size];
+    if n_values < n_latents {
+        for (row, a) in gram.chunks_exact_mut(size).zip(deviations.chunks_exact(n_latents)) {
+            for (product, b) in row.iter_mut().zip(deviations.chunks_exact(n_latents)) {
+                *product = a.iter().zip(b).map(|(a, b)| a * b).sum();
+            }
+        }
+    } else {
+        for of_value in deviations.chunks_exact(n_latents) {
+            for (row, a) in gram.chunks_exact_mut(size).zip(of_value) {
+                row.iter_mut().zip(of_value).for_each(|(product, b)| *product += a * b);
+            }
+        }
+    }
+    (gram, size)
 }
 
 /// Writes the codes of `rows` as deviations from their mean, `[values, latents]`, in units of the largest distance of a
-/// value from the first one; false where no latent moves. As in `statistics::deviations`, a latent that does not move
-/// comes out as exactly 0 and huge values do not overflow; here all latents share the unit.
-fn write_deviations(codes: &Array2<f64>, rows: &ArrayRef1<usize>, deviations: &mut Array2<f64>) -> bool {
-    let first = codes.row(rows[0]);
-    let mut unit = 0.0_f64;
-    for (mut of_row, &row) in deviations.outer_iter_mut().zip(rows) {
-        for ((deviation, &value), &first) in of_row.iter_mut().zip(codes.row(row)).zip(first) {
-            *deviation = value / 2.0 - first / 2.0;
-            unit = unit.max(deviation.abs());
+/// value from the first one, and gives that unit; 0 where no latent moves. As in `statistics::deviations`, a
+/// latent that does not move comes out as exactly 0 and huge values do not overflow; here all latents share the unit.
+fn write_deviations(codes: &[f64], n_latents: usize, rows: &ArrayRef1<usize>, deviations: &mut Vec<f64>) -> f64 {
+    let of_row = |row: usize| &codes[row * n_latents..(row + 1) * n_latents];
+    let first = of_row(rows[0]);
+    deviations.clear();
+    for &row in rows {
+        deviations.extend(of_row(row).iter().zip(first).map(|(value, first)| value / 2.0 - first / 2.0));
+    }
+    let unit = deviations.iter().fold(0.0_f64, |unit, deviation| unit.max(deviation.abs()));
+    if unit > 0.0 {
+        let mut means = vec![0.0; n_latents];
+        for of_value in deviations.chunks_exact_mut(n_latents) {
+            for (mean, deviation) in means.iter_mut().zip(of_value) {
+                *deviation /= unit;
+                *mean += *deviation;
+            }
+        }
+        means.iter_mut().for_each(|mean| *mean /= rows.len() as f64);
+        for of_value in deviations.chunks_exact_mut(n_latents) {
+            of_value.iter_mut().zip(&means).for_each(|(deviation, mean)| *deviation -= mean);
         }
     }
-    if unit == 0.0 {
-        return false;
-    }
-    *deviations /= unit;
-    let mean = deviations.sum_axis(Axis(0)) / rows.len() as f64; // [latents]
-    *deviations -= &mean.insert_axis(Axis(0)); // [1, latents] from each row
-    true
+    unit
+}
+
+/// The normalised share of the largest variance, Michlo 2022, equation 4.4.
+fn largest_share(variances: &[f64]) -> f64 {
+    let largest = variances.iter().fold(0.0_f64, |largest, &variance| largest.max(variance));
+    normalised(largest / variances.iter().sum::<f64>(), variances.len())
 }
 
 /// From a share of the variance in [1/D, 1], as the largest of D shares is, to a ratio in [0, 1]; Michlo
 /// 2022, equation 4.5.
-pub fn normalised(share: f64, n_latents: usize) -> f64 {
+fn normalised(share: f64, n_latents: usize) -> f64 {
     let smallest = 1.0 / n_latents as f64;
     ((share - smallest) / (1.0 - smallest)).clamp(0.0, 1.0)
 }
 
-/// The ratios of the factors that take part, or why the first that lacks one does.
-pub fn ratios_of_factors(data: &LabelledCodes, per_factor: &[Result<f64, String>]) -> Result<Vec<f64>, String> {
+/// `axis / linearity`. The axis ratio is never the larger, but for rounding.
+pub fn quotient(axis: f64, linearity: f64) -> Result<f64, String> {
+    if linearity > 0.0 { Ok((axis / linearity).min(1.0)) } else { Err("the linearity ratio is 0".to_string()) }
+}
+
+/// One ratio of each factor, or why there is none.
+pub fn each_factors(subject: &Subject, ratio: fn(&TraversalRatios) -> f64) -> Vec<Result<f64, String>> {
+    subject.traversal_ratios().iter().map(|ratios| ratios.as_ref().map(ratio).map_err(Clone::clone)).collect()
+}
+
+/// The values of the factors that take part, or why the first that lacks one does.
+pub fn values_of_factors(data: &LabelledCodes, per_factor: &[Result<f64, String>]) -> Result<Vec<f64>, String> {
     let factors = data.space().factors().iter().zip(per_factor);
-    let ratios: Vec<f64> = factors
+    let values: Vec<f64> = factors
         .filter(|(factor, _)| factor.size != Some(1))
-        .map(|(_, ratio)| ratio.clone())
+        .map(|(_, value)| value.clone())
         .collect::<Result<_, _>>()?;
-    if ratios.is_empty() { Err("every factor has a single value".to_string()) } else { Ok(ratios) }
+    if values.is_empty() { Err("every factor has a single value".to_string()) } else { Ok(values) }
 }
 
 /// `NAME`, the geometric mean over the factors; `NAME.arithmetic`, the arithmetic one; and `NAME.FACTOR`.
 pub fn ratio_scores(name: &str, data: &LabelledCodes, per_factor: &[Result<f64, String>]) -> Scores {
-    let ratios = ratios_of_factors(data, per_factor);
+    let ratios = values_of_factors(data, per_factor);
     let arithmetic = ratios.as_ref().map(|ratios| ratios.iter().sum::<f64>() / ratios.len() as f64);
     let mut scores = Scores::new()
         .with_outcome(name, ratios.as_ref().map(|ratios| geometric_mean(ratios)))
@@ -101,4 +191,37 @@ pub fn ratio_scores(name: &str, data: &LabelledCodes, per_factor: &[Result<f64, 
         scores = scores.with_outcome(&format!("{name}.{factor}"), ratio.as_ref().copied());
     }
     scores
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn linearity_ratio(deviations: &[f64], n_latents: usize) -> f64 {
+        spread(deviations, n_latents, 1.0).linearity
+    }
+
+    #[test]
+    fn a_line_in_any_direction_scores_one() {
+        let diagonal = [-1.0, -1.0, 2.0, 0.0, 0.0, 0.0, 1.0, 1.0, -2.0];
+        assert!((linearity_ratio(&diagonal, 3) - 1.0).abs() < 1e-12);
+    }
+
+    #[test]
+    fn a_cross_with_unequal_arms() {
+        // Eigenvalues 2 * 9 and 2 * 1: share 0.9, normalised (0.9 - 0.5) / 0.5 = 0.8. Turning it by a rotation with
+        // cosine 0.6 changes nothing.
+        let cross = [3.0, 0.0, -3.0, 0.0, 0.0, 1.0, 0.0, -1.0];
+        let turned = [1.8, 2.4, -1.8, -2.4, -0.8, 0.6, 0.8, -0.6];
+        assert!((linearity_ratio(&cross, 2) - 0.8).abs() < 1e-12);
+        assert!((linearity_ratio(&turned, 2) - 0.8).abs() < 1e-12);
+    }
+
+    #[test]
+    fn fewer_values_than_latents_give_the_same_as_zeros_added() {
+        // Three values of five latents; the same with three rows of zeros has more values than latents.
+        let few = [1.0, 2.0, 0.0, -1.0, 3.0, -2.0, 0.5, 1.0, 0.0, -1.0, 1.0, -2.5, -1.0, 1.0, -2.0];
+        let many: Vec<f64> = few.iter().copied().chain([0.0; 15]).collect();
+        assert!((linearity_ratio(&few, 5) - linearity_ratio(&many, 5)).abs() < 1e-12);
+    }
 }

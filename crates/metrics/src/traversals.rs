@@ -11,14 +11,13 @@ use unbraid_data::{Factor, LabelledCodes};
 pub fn complete_traversals(data: &LabelledCodes, factor: usize) -> Result<Array2<usize>, String> {
     let sizes = discrete_sizes(data)?;
     let n_values = sizes[factor];
-    let numbered = rows_by_number(data, &sizes, factor)?;
-    let mut rows = Vec::new();
-    for group in numbered.chunk_by(|a, b| a.0 / n_values as u64 == b.0 / n_values as u64) {
-        let rises_by_one = group.windows(2).all(|pair| pair[0].0 + 1 == pair[1].0);
-        if group.len() == n_values && rises_by_one {
-            rows.extend(group.iter().map(|(_, row)| row));
-        }
-    }
+    let n_combinations = n_combinations(&sizes)?;
+    let numbers = combination_numbers(data, &sizes, factor);
+    let rows = if n_combinations <= MOST_PLACES_PER_ROW * data.n_rows() as u64 {
+        traversals_by_place(&numbers, n_values, n_combinations as usize)
+    } else {
+        traversals_by_order(&numbers, n_values)
+    };
     if rows.is_empty() {
         let name = &data.space().factors()[factor].name;
         return Err(format!(
@@ -38,24 +37,52 @@ fn discrete_sizes(data: &LabelledCodes) -> Result<Vec<usize>, String> {
     data.space().factors().iter().map(size_of).collect()
 }
 
-/// Each row with the number of its combination, row-major with `factor` least significant, in ascending order.
-fn rows_by_number(data: &LabelledCodes, sizes: &[usize], factor: usize) -> Result<Vec<(u64, usize)>, String> {
-    let n_combinations = sizes.iter().try_fold(1_u64, |product, &size| product.checked_mul(size as u64));
-    if n_combinations.is_none() {
-        return Err(format!("{} factors have more combinations than can be numbered", sizes.len()));
-    }
-    let mut numbered: Vec<(u64, usize)> = Vec::with_capacity(data.n_rows());
-    for (row, values) in data.factors().outer_iter().enumerate() {
-        let mut number = 0;
-        for (other, (&value, &size)) in values.iter().zip(sizes).enumerate() {
-            if other != factor {
-                number = number * size as u64 + value as u64;
-            }
+/// How many combinations there are of factors with these sizes.
+fn n_combinations(sizes: &[usize]) -> Result<u64, String> {
+    let product = sizes.iter().try_fold(1_u64, |product, &size| product.checked_mul(size as u64));
+    product.ok_or_else(|| format!("{} factors have more combinations than can be numbered", sizes.len()))
+}
+
+/// The number of each row's combination, row-major with `factor` least significant.
+fn combination_numbers(data: &LabelledCodes, sizes: &[usize], factor: usize) -> Vec<u64> {
+    let mut numbers = vec![0; data.n_rows()];
+    let others = (0..sizes.len()).filter(|&other| other != factor);
+    for column in others.chain([factor]) {
+        for (number, &value) in numbers.iter_mut().zip(data.factors().column(column)) {
+            *number = *number * sizes[column] as u64 + value as u64;
         }
-        numbered.push((number * sizes[factor] as u64 + values[factor] as u64, row));
     }
+    numbers
+}
+
+/// Combinations are given a place each where there are at most so many of them to a row; else the rows are sorted.
+const MOST_PLACES_PER_ROW: u64 = 8;
+
+/// The rows of all complete traversals, one after another, found by a place for each combination.
+fn traversals_by_place(numbers: &[u64], n_values: usize, n_combinations: usize) -> Vec<usize> {
+    const EMPTY: usize = usize::MAX;
+    const TAKEN_TWICE: usize = usize::MAX - 1;
+    let mut places = vec![EMPTY; n_combinations];
+    for (row, &number) in numbers.iter().enumerate() {
+        let place = &mut places[number as usize];
+        *place = if *place == EMPTY { row } else { TAKEN_TWICE };
+    }
+    let whole = places.chunks_exact(n_values).filter(|rows| rows.iter().all(|&row| row < TAKEN_TWICE));
+    whole.flatten().copied().collect()
+}
+
+/// The same, found by sorting the rows.
+fn traversals_by_order(numbers: &[u64], n_values: usize) -> Vec<usize> {
+    let mut numbered: Vec<(u64, usize)> = numbers.iter().copied().zip(0..).collect();
     numbered.par_sort_unstable();
-    Ok(numbered)
+    let mut rows = Vec::new();
+    for group in numbered.chunk_by(|a, b| a.0 / n_values as u64 == b.0 / n_values as u64) {
+        let rises_by_one = group.windows(2).all(|pair| pair[0].0 + 1 == pair[1].0);
+        if group.len() == n_values && rises_by_one {
+            rows.extend(group.iter().map(|(_, row)| row));
+        }
+    }
+    rows
 }
 
 #[cfg(test)]
@@ -78,6 +105,14 @@ mod tests {
         assert_eq!(complete_traversals(&data, 1), Ok(array![[3, 0, 4]]));
         // shape runs through 0, 1 at scale 0 (rows 2, 3) and at scale 2 (rows 1, 4).
         assert_eq!(complete_traversals(&data, 0), Ok(array![[2, 3], [1, 4]]));
+    }
+
+    #[test]
+    fn places_and_sorting_find_the_same() {
+        // Three values each: 0 to 2 is whole, 3 to 5 has 4 twice, 6 to 8 lacks 7.
+        let numbers = [8, 4, 2, 0, 3, 4, 5, 1, 6];
+        assert_eq!(traversals_by_place(&numbers, 3, 9), [3, 7, 2]);
+        assert_eq!(traversals_by_order(&numbers, 3), [3, 7, 2]);
     }
 
     #[test]

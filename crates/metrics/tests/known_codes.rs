@@ -59,6 +59,7 @@ const SCORES: &[(&str, [Known; 5])] = &[
     ("linearity_ratio", [Is(1.0), Undefined, Below(0.6), Is(1.0), Is(1.0)]),
     ("axis_ratio", [Is(1.0), Undefined, Below(0.4), Is(0.4), Is(0.396_850_262_992)]),
     ("axis_ratio.arithmetic", [Is(1.0), Undefined, Below(0.4), Is(0.4), Is(0.5)]),
+    ("axis_ratio.averaged", [Is(1.0), Undefined, Below(0.4), Is(0.4), Is(0.396_850_262_992)]),
     ("orientation_ratio", [Is(1.0), Undefined, Below(0.75), Is(0.4), Is(0.396_850_262_992)]),
     ("orientation_ratio.per_traversal", [Is(1.0), Undefined, Below(0.75), Is(0.4), Is(0.396_850_262_992)]),
     ("unsupervised", [Is(0.0), Undefined, Below(0.05), Undefined, Is(0.0)]),

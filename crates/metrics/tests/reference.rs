@@ -81,12 +81,13 @@ fn every_score_agrees_with_its_reference() {
 }
 
 /// Quantities that the reference also gives over all traversals, in which field, and the score that is the same.
-const OVER_ALL_TRAVERSALS: [(&str, &str, &str); 5] = [
+const OVER_ALL_TRAVERSALS: [(&str, &str, &str); 6] = [
     ("disent.linearity.linear_ratio.var", "exact_all_traversals_float64", "linearity_ratio"),
     ("disent.linearity.linear_ratio.var", "exact_arithmetic_mean", "linearity_ratio.arithmetic"),
     ("disent.linearity.axis_ratio.var", "exact_all_traversals_float64", "axis_ratio"),
     ("disent.linearity.axis_ratio.var", "exact_arithmetic_mean", "axis_ratio.arithmetic"),
     ("disent.linearity.axis_alignment.var", "exact_all_traversals_float64", "orientation_ratio.per_traversal"),
+    ("disent.linearity.axis_ratio_ave.var", "exact_all_traversals_float64", "axis_ratio.averaged"),
 ];
 
 #[test]

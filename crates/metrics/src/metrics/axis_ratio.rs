@@ -8,15 +8,18 @@
 //! is brought from [1/D, 1] to [0, 1], averaged over the traversals of each factor, and then over the factors by the
 //! geometric mean.
 //!
+//! `axis_ratio.averaged` is disent's `linearity.axis_ratio_ave.var`: each latent's variance is averaged over the
+//! traversals of a factor before the share is taken, so that it also sees whether it is the same latent each time.
+//!
 //! Departures: all complete traversals in the table are used instead of a random draw; those along which no latent
 //! moves take no part, since 0/0 has no value.
 
-use ndarray::Array2;
 use serde::{Deserialize, Serialize};
 use unbraid_data::{Rng, settings};
 
 use crate::Change::*;
-use crate::traversal_ratios::{mean_per_factor, normalised, ratio_scores};
+use crate::statistics::geometric_mean::geometric_mean;
+use crate::traversal_ratios::{each_factors, ratio_scores, values_of_factors};
 use crate::{Entry, Metric, Scores, Subject};
 
 /// The axis-alignment ratio, which has no settings.
@@ -25,26 +28,13 @@ use crate::{Entry, Metric, Scores, Subject};
 pub struct AxisRatio {}
 
 impl Metric for AxisRatio {
-    /// `axis_ratio`, `axis_ratio.arithmetic` and `axis_ratio.FACTOR`, all in [0, 1].
+    /// `axis_ratio`, `axis_ratio.arithmetic`, `axis_ratio.FACTOR` and `axis_ratio.averaged`, all in [0, 1].
     fn score(&self, subject: &Subject, _rng: &mut Rng) -> Scores {
         let data = subject.data();
-        let per_factor = mean_per_factor(data, |deviations| [axis_ratio(deviations)]);
-        let per_factor: Vec<Result<f64, String>> =
-            per_factor.into_iter().map(|ratio| ratio.map(|[axis]| axis)).collect();
-        ratio_scores("axis_ratio", data, &per_factor)
+        let averaged = values_of_factors(data, &each_factors(subject, |ratios| ratios.axis_of_mean_variances));
+        ratio_scores("axis_ratio", data, &each_factors(subject, |ratios| ratios.axis))
+            .with_outcome("axis_ratio.averaged", averaged.map(|ratios| geometric_mean(&ratios)))
     }
-}
-
-/// The normalised ratio of one traversal that moves, given as deviations `[values, latents]`.
-pub fn axis_ratio(deviations: &Array2<f64>) -> f64 {
-    let mut variances = vec![0.0; deviations.ncols()]; // up to a factor that the ratio cancels
-    for of_row in deviations.outer_iter() {
-        for (variance, deviation) in variances.iter_mut().zip(of_row) {
-            *variance += deviation * deviation;
-        }
-    }
-    let largest = variances.iter().fold(0.0_f64, |largest, &variance| largest.max(variance));
-    normalised(largest / variances.iter().sum::<f64>(), deviations.ncols())
 }
 
 /// The row in the list of metrics.
@@ -60,7 +50,7 @@ pub const ENTRY: Entry = Entry {
 
 #[cfg(test)]
 mod tests {
-    use ndarray::array;
+    use ndarray::{Array2, array};
     use unbraid_data::labelled_codes::Extras;
     use unbraid_data::{FactorSpace, LabelledCodes, Seed};
 
@@ -85,6 +75,17 @@ mod tests {
         assert!((scores.value("axis_ratio").unwrap() - 0.8_f64.sqrt()).abs() < 1e-12);
         let single = ("axis_ratio.colour".to_string(), "factor \"colour\" has a single value".to_string());
         assert_eq!(scores.undefined, [single]);
+    }
+
+    #[test]
+    fn averaged_variances_see_whether_it_is_the_same_latent_each_time() {
+        // shape moves (3, 0) at scale 0 and (0, 3) at scale 1: both along an axis, but on average along both alike.
+        let scores = score(array![[0.0, 0.0], [0.0, 1.0], [3.0, 0.0], [0.0, 4.0]]);
+        assert!((scores.value("axis_ratio.shape").unwrap() - 1.0).abs() < 1e-12);
+        assert_eq!(scores.value("axis_ratio.averaged"), Some(0.0));
+        // With shape moving (3, 0) both times it has 1, and scale, which moves (0, 1) both times, too.
+        let scores = score(array![[0.0, 0.0], [0.0, 1.0], [3.0, 0.0], [3.0, 1.0]]);
+        assert!((scores.value("axis_ratio.averaged").unwrap() - 1.0).abs() < 1e-12);
     }
 
     #[test]

@@ -12,13 +12,11 @@
 //! Departures: all complete traversals in the table are used instead of a random draw; those along which no latent
 //! moves take no part, since 0/0 has no value.
 
-use faer::{Mat, Side};
-use ndarray::Array2;
 use serde::{Deserialize, Serialize};
 use unbraid_data::{Rng, settings};
 
 use crate::Change::*;
-use crate::traversal_ratios::{mean_per_factor, normalised, ratio_scores};
+use crate::traversal_ratios::{each_factors, ratio_scores};
 use crate::{Entry, Metric, Scores, Subject};
 
 /// The linearity ratio, which has no settings.
@@ -29,26 +27,8 @@ pub struct LinearityRatio {}
 impl Metric for LinearityRatio {
     /// `linearity_ratio`, `linearity_ratio.arithmetic` and `linearity_ratio.FACTOR`, all in [0, 1].
     fn score(&self, subject: &Subject, _rng: &mut Rng) -> Scores {
-        let data = subject.data();
-        let per_factor = mean_per_factor(data, |deviations| [linearity_ratio(deviations)]);
-        let per_factor: Vec<Result<f64, String>> =
-            per_factor.into_iter().map(|ratio| ratio.map(|[linearity]| linearity)).collect();
-        ratio_scores("linearity_ratio", data, &per_factor)
+        ratio_scores("linearity_ratio", subject.data(), &each_factors(subject, |ratios| ratios.linearity))
     }
-}
-
-/// The normalised ratio of one traversal that moves, given as deviations `X [values, latents]`.
-pub fn linearity_ratio(deviations: &Array2<f64>) -> f64 {
-    // X'X and XX' have the same eigenvalues but for zeros, so the smaller of the two is enough.
-    let gram = if deviations.nrows() < deviations.ncols() {
-        deviations.dot(&deviations.t()) // [values, values]
-    } else {
-        deviations.t().dot(deviations) // [latents, latents]
-    };
-    let matrix = Mat::from_fn(gram.nrows(), gram.ncols(), |i, j| gram[[i, j]]);
-    let eigenvalues = matrix.self_adjoint_eigenvalues(Side::Lower).expect("a small matrix of finite numbers converges");
-    let largest = eigenvalues.last().copied().expect("a traversal has at least one value");
-    normalised(largest / gram.diag().sum(), deviations.ncols())
 }
 
 /// The row in the list of metrics.
@@ -65,30 +45,21 @@ pub const ENTRY: Entry = Entry {
 #[cfg(test)]
 mod tests {
     use ndarray::array;
+    use unbraid_data::labelled_codes::Extras;
+    use unbraid_data::{FactorSpace, LabelledCodes, Seed};
 
     use super::*;
 
     #[test]
-    fn a_line_in_any_direction_scores_one() {
-        let diagonal = array![[-1.0, -1.0, 2.0], [0.0, 0.0, 0.0], [1.0, 1.0, -2.0]];
-        assert!((linearity_ratio(&diagonal) - 1.0).abs() < 1e-12);
-    }
-
-    #[test]
     fn a_cross_with_unequal_arms() {
-        // Eigenvalues 2 * 9 and 2 * 1: share 0.9, normalised (0.9 - 0.5) / 0.5 = 0.8. Rotating it changes nothing.
-        let cross = array![[3.0, 0.0], [-3.0, 0.0], [0.0, 1.0], [0.0, -1.0]];
-        let rotation = array![[0.6, 0.8], [-0.8, 0.6]];
-        assert!((linearity_ratio(&cross) - 0.8).abs() < 1e-12);
-        assert!((linearity_ratio(&cross.dot(&rotation)) - 0.8).abs() < 1e-12);
-    }
-
-    #[test]
-    fn fewer_values_than_latents_give_the_same_as_zeros_added() {
-        // Three values of five latents; the same with three rows of zeros has more values than latents.
-        let few = array![[1.0, 2.0, 0.0, -1.0, 3.0], [-2.0, 0.5, 1.0, 0.0, -1.0], [1.0, -2.5, -1.0, 1.0, -2.0]];
-        let mut many = Array2::zeros((6, 5));
-        many.slice_mut(ndarray::s![..3, ..]).assign(&few);
-        assert!((linearity_ratio(&few) - linearity_ratio(&many)).abs() < 1e-12);
+        // Deviations (3, 0), (-3, 0), (0, 1), (0, -1): eigenvalues 18 and 2, so a share of 0.9, and (0.9 - 0.5) / 0.5.
+        let codes = array![[4.0, 1.0], [-2.0, 1.0], [1.0, 2.0], [1.0, 0.0]];
+        let factors = array![[0.0], [1.0], [2.0], [3.0]];
+        let data = LabelledCodes::new(codes, factors, FactorSpace::grid([("shape", 4)]), Extras::default()).unwrap();
+        let mut rng = Seed(1).stream("metric/linearity_ratio");
+        let scores = LinearityRatio::default().score(&Subject::new(&data, Seed(1)), &mut rng);
+        for name in ["linearity_ratio", "linearity_ratio.arithmetic", "linearity_ratio.shape"] {
+            assert!((scores.value(name).unwrap() - 0.8).abs() < 1e-12, "{name}");
+        }
     }
 }

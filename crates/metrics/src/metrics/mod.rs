@@ -12,9 +12,9 @@ pub mod cbd;
 pub mod dcimig;
 pub mod ds;
 pub mod elbo;
+pub mod explicitness;
 pub mod irs;
 pub mod jemmig;
-pub mod explicitness;
 pub mod kl;
 pub mod linearity_ratio;
 pub mod mcc;
@@ -23,8 +23,8 @@ pub mod mig_sup;
 pub mod modularity;
 pub mod orientation_ratio;
 pub mod reconstruction;
-pub mod unsupervised;
 pub mod sap;
+pub mod unsupervised;
 
 /// Every metric, in the order in which they are shown.
 pub const METRICS: &[Entry] = &[

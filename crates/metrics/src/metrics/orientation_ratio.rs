@@ -10,15 +10,12 @@
 //! disent reports as `linearity.axis_alignment.var`. A traversal that spreads alike in all directions, for which both
 //! ratios are 0, counts 0 there, as in disent.
 
-use ndarray::Array2;
 use serde::{Deserialize, Serialize};
 use unbraid_data::{Rng, settings};
 
-use super::axis_ratio::axis_ratio;
-use super::linearity_ratio::linearity_ratio;
 use crate::Change::*;
 use crate::statistics::geometric_mean::geometric_mean;
-use crate::traversal_ratios::{mean_per_factor, ratios_of_factors};
+use crate::traversal_ratios::{TraversalRatios, each_factors, quotient, values_of_factors};
 use crate::{Entry, Metric, Scores, Subject};
 
 /// The axis-orientation ratio, which has no settings.
@@ -30,36 +27,20 @@ impl Metric for OrientationRatio {
     /// `orientation_ratio`, `orientation_ratio.per_traversal` and `orientation_ratio.FACTOR`, all in [0, 1].
     fn score(&self, subject: &Subject, _rng: &mut Rng) -> Scores {
         let data = subject.data();
-        let per_factor = mean_per_factor(data, ratios_of_traversal);
-        let over_factors = |part: usize| -> Result<f64, String> {
-            let of_part: Vec<_> = per_factor.iter().map(|means| means.clone().map(|means| means[part])).collect();
-            ratios_of_factors(data, &of_part).map(|ratios| geometric_mean(&ratios))
+        let over_factors = |ratio: fn(&TraversalRatios) -> f64| {
+            values_of_factors(data, &each_factors(subject, ratio)).map(|ratios| geometric_mean(&ratios))
         };
-        let orientation = over_factors(AXIS).and_then(|axis| quotient(axis, over_factors(LINEARITY)?));
+        let axis = over_factors(|ratios| ratios.axis);
+        let orientation = axis.and_then(|axis| quotient(axis, over_factors(|ratios| ratios.linearity)?));
         let mut scores = Scores::new()
             .with_outcome("orientation_ratio", orientation)
-            .with_outcome("orientation_ratio.per_traversal", over_factors(PER_TRAVERSAL));
-        for (factor, means) in data.space().names().zip(&per_factor) {
-            let orientation = means.clone().and_then(|means| quotient(means[AXIS], means[LINEARITY]));
+            .with_outcome("orientation_ratio.per_traversal", over_factors(|ratios| ratios.orientation));
+        for (factor, ratios) in data.space().names().zip(subject.traversal_ratios()) {
+            let orientation = ratios.clone().and_then(|ratios| quotient(ratios.axis, ratios.linearity));
             scores = scores.with_outcome(&format!("orientation_ratio.{factor}"), orientation);
         }
         scores
     }
-}
-
-const AXIS: usize = 0;
-const LINEARITY: usize = 1;
-const PER_TRAVERSAL: usize = 2;
-
-/// Axis ratio, linearity ratio and their quotient for one traversal, given as deviations `[values, latents]`.
-fn ratios_of_traversal(deviations: &Array2<f64>) -> [f64; 3] {
-    let (axis, linearity) = (axis_ratio(deviations), linearity_ratio(deviations));
-    [axis, linearity, quotient(axis, linearity).unwrap_or(0.0)]
-}
-
-/// `axis / linearity`. The axis ratio is never the larger, but for rounding.
-fn quotient(axis: f64, linearity: f64) -> Result<f64, String> {
-    if linearity > 0.0 { Ok((axis / linearity).min(1.0)) } else { Err("the linearity ratio is 0".to_string()) }
 }
 
 /// The row in the list of metrics.
@@ -75,7 +56,7 @@ pub const ENTRY: Entry = Entry {
 
 #[cfg(test)]
 mod tests {
-    use ndarray::array;
+    use ndarray::{Array2, array};
     use unbraid_data::labelled_codes::Extras;
     use unbraid_data::{FactorSpace, LabelledCodes, Seed};
 

@@ -3,10 +3,10 @@
 //! Every predictor is deterministic: the same table (and the same random stream, where it draws) gives the same bits on
 //! any number of threads.
 
-pub mod nearest_neighbours;
 pub mod lasso;
 pub mod lbfgs;
 mod line_search;
 pub mod linear_svm;
 pub mod logistic_regression;
+pub mod nearest_neighbours;
 mod softmax_blocks;

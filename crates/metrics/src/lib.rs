@@ -6,6 +6,7 @@ use unbraid_data::{Result, Rng};
 #[cfg_attr(not(test), expect(dead_code))]
 mod importance_scores;
 pub mod known_codes;
+pub mod impossibility;
 pub mod metrics;
 pub mod predictors;
 mod scores;

@@ -140,8 +140,8 @@ fn rows_by_class(classes: &Classes) -> Vec<u32> {
     }
     let mut order = vec![0; classes.of_rows.len()];
     for (row, &class) in classes.of_rows.iter().enumerate() {
-        order[next[class as usize]] = row as u32;
-        next[class as usize] += 1;
+        order[next[class]] = row as u32;
+        next[class] += 1;
     }
     order
 }

@@ -8,7 +8,7 @@ use unbraid_data::Factor;
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Classes {
     /// The class of each row, below `n_classes`. `[rows]`
-    pub of_rows: Vec<u32>,
+    pub of_rows: Vec<usize>,
     /// How many classes there may be.
     pub n_classes: usize,
 }
@@ -17,7 +17,7 @@ impl Classes {
     /// How many rows each class has, `[classes]`.
     pub fn counts(&self) -> Vec<u32> {
         let mut counts = vec![0; self.n_classes];
-        self.of_rows.iter().for_each(|&class| counts[class as usize] += 1);
+        self.of_rows.iter().for_each(|&class| counts[class] += 1);
         counts
     }
 }
@@ -95,7 +95,7 @@ fn extremes(column: &ArrayRef1<f64>) -> (f64, f64) {
 
 /// The last bin whose lower edge is not above `value`, or the first. A division tells it but for rounding, which the
 /// edges then put right.
-fn bin_of(value: f64, lower_edges: &[f64], width: f64) -> u32 {
+fn bin_of(value: f64, lower_edges: &[f64], width: f64) -> usize {
     let last = lower_edges.len() - 1;
     let mut bin = (((value - lower_edges[0]) / width) as usize).min(last);
     while bin > 0 && lower_edges[bin] > value {
@@ -104,7 +104,7 @@ fn bin_of(value: f64, lower_edges: &[f64], width: f64) -> u32 {
     while bin < last && lower_edges[bin + 1] <= value {
         bin += 1;
     }
-    bin as u32
+    bin
 }
 
 /// One class for each distinct value, in ascending order.
@@ -119,12 +119,12 @@ pub fn distinct_values(column: &ArrayRef1<f64>) -> Classes {
         }
         of_rows[pair[1]] = class;
     }
-    Classes { of_rows, n_classes: class as usize + 1 }
+    Classes { of_rows, n_classes: class + 1 }
 }
 
 /// What `distinct_values` gives for whole numbers from 0 to below `size`, without sorting them.
 fn distinct_whole_numbers(column: &ArrayRef1<f64>, size: usize) -> Classes {
-    let mut class_of = vec![0_u32; size];
+    let mut class_of = vec![0; size];
     column.iter().for_each(|&value| class_of[value as usize] = 1);
     let mut n_classes = 0;
     for class in &mut class_of {
@@ -133,7 +133,7 @@ fn distinct_whole_numbers(column: &ArrayRef1<f64>, size: usize) -> Classes {
         n_classes += occurs;
     }
     let of_rows = column.iter().map(|&value| class_of[value as usize]).collect();
-    Classes { of_rows, n_classes: n_classes as usize }
+    Classes { of_rows, n_classes }
 }
 
 /// The classes of every column of `table [rows, columns]`, each copied out first: a column's numbers lie far apart.

@@ -26,16 +26,16 @@ fn for_each_joint_count(a: &Classes, b: &Classes, mut visit: impl FnMut(usize, u
     let pairs = a.of_rows.iter().zip(&b.of_rows);
     let n_cells = a.n_classes.saturating_mul(b.n_classes);
     if n_cells > MOST_CELLS_PER_ROW.saturating_mul(a.of_rows.len()).max(1 << 16) {
-        let mut pairs: Vec<(u32, u32)> = pairs.map(|(&a, &b)| (a, b)).collect();
+        let mut pairs: Vec<(usize, usize)> = pairs.map(|(&a, &b)| (a, b)).collect();
         pairs.sort_unstable();
         for equal in pairs.chunk_by(|one, other| one == other) {
-            visit(equal[0].0 as usize, equal[0].1 as usize, equal.len() as u32);
+            visit(equal[0].0, equal[0].1, equal.len() as u32);
         }
         return;
     }
     let mut cells = vec![0_u32; n_cells];
     for (&class_a, &class_b) in pairs {
-        cells[class_a as usize * b.n_classes + class_b as usize] += 1;
+        cells[class_a * b.n_classes + class_b] += 1;
     }
     for (cell, &count) in cells.iter().enumerate().filter(|(_, count)| **count > 0) {
         visit(cell / b.n_classes, cell % b.n_classes, count);
@@ -61,7 +61,7 @@ pub fn mean_pairwise_information(columns: &[Classes]) -> f64 {
 mod tests {
     use super::*;
 
-    fn classes(of_rows: &[u32]) -> Classes {
+    fn classes(of_rows: &[usize]) -> Classes {
         Classes { of_rows: of_rows.to_vec(), n_classes: 2 }
     }
 
@@ -82,7 +82,7 @@ mod tests {
     #[test]
     fn classes_without_rows_change_nothing() {
         // A million classes on either side would be 10^12 cells; these are counted without them.
-        let sparse = |of_rows: &[u32]| Classes { of_rows: of_rows.to_vec(), n_classes: 1_000_000 };
+        let sparse = |of_rows: &[usize]| Classes { of_rows: of_rows.to_vec(), n_classes: 1_000_000 };
         let information = mutual_information(&sparse(&[7, 7, 999_999, 999_999]), &sparse(&[3, 4, 4, 4]));
         assert_eq!(information, mutual_information(&classes(&[0, 0, 1, 1]), &classes(&[0, 1, 1, 1])));
     }

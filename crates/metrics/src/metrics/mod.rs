@@ -8,7 +8,9 @@ use crate::{Entry, Metric, Scores, Subject};
 
 pub mod active_units;
 pub mod axis_ratio;
+pub mod beta_vae;
 pub mod cbd;
+pub mod dci_lasso;
 pub mod elbo;
 pub mod explicitness;
 pub mod kl;
@@ -17,9 +19,12 @@ pub mod mig;
 pub mod orientation_ratio;
 pub mod reconstruction;
 pub mod sap;
+pub mod udr;
 
 /// Every metric, in the order in which they are shown.
 pub const METRICS: &[Entry] = &[
+    beta_vae::ENTRY,
+    dci_lasso::ENTRY,
     mig::ENTRY,
     sap::ENTRY,
     explicitness::ENTRY,
@@ -27,6 +32,7 @@ pub const METRICS: &[Entry] = &[
     linearity_ratio::ENTRY,
     axis_ratio::ENTRY,
     orientation_ratio::ENTRY,
+    udr::ENTRY,
     reconstruction::ENTRY,
     kl::ENTRY,
     elbo::ENTRY,

@@ -75,7 +75,8 @@ impl Sap {
         let of_latent = |latent: usize| {
             let machine = LinearSvm::fit(&split.train.codes.column(latent).to_vec(), &classes, self.c);
             let tested = split.test.codes.column(latent);
-            let n_right = tested.iter().zip(&wanted).filter(|&(&x, &wanted)| Some(machine.predict(x)) == wanted).count();
+            let n_right =
+                tested.iter().zip(&wanted).filter(|&(&x, &wanted)| Some(machine.predict(x)) == wanted).count();
             n_right as f64 / wanted.len() as f64
         };
         Ok((0..data.n_latents()).into_par_iter().map(of_latent).collect())

@@ -8,9 +8,11 @@ use crate::{Entry, Metric, Scores, Subject};
 
 pub mod active_units;
 pub mod axis_ratio;
+pub mod beta_vae;
 pub mod cbd;
 pub mod dcimig;
 pub mod ds;
+pub mod dci_lasso;
 pub mod elbo;
 pub mod explicitness;
 pub mod irs;
@@ -25,9 +27,12 @@ pub mod orientation_ratio;
 pub mod reconstruction;
 pub mod sap;
 pub mod unsupervised;
+pub mod udr;
 
 /// Every metric, in the order in which they are shown.
 pub const METRICS: &[Entry] = &[
+    beta_vae::ENTRY,
+    dci_lasso::ENTRY,
     mig::ENTRY,
     mig_sup::ENTRY,
     jemmig::ENTRY,
@@ -43,6 +48,7 @@ pub const METRICS: &[Entry] = &[
     axis_ratio::ENTRY,
     orientation_ratio::ENTRY,
     unsupervised::ENTRY,
+    udr::ENTRY,
     reconstruction::ENTRY,
     kl::ENTRY,
     elbo::ENTRY,

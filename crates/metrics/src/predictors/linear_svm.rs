@@ -336,6 +336,27 @@ mod tests {
     }
 
     #[test]
+    fn weights_are_those_of_scikit_learn() {
+        // Printed by LinearSVC(C=..., class_weight="balanced", dual=False, tol=1e-12) of scikit-learn 1.9.1.
+        let x: Vec<f64> = (0..150).map(|row| ((row * 37 + row * row) % 29) as f64 / 7.0 - 2.0).collect();
+        let of_row = |row: usize| (row * 5 + row / 7) % 3 + usize::from(x[row] > 0.0);
+        let three: Vec<usize> = (0..150).map(|row| of_row(row) % 3).collect();
+        let two: Vec<usize> = three.iter().map(|class| class % 2).collect();
+        for (c, of_rows, expected) in [
+            (0.01, &three, &[(-0.0630119, -0.233790717), (0.091256567, -0.235545186), (0.000721715, -0.275276835)][..]),
+            (0.01, &two, &[(0.093085314, 0.007926)][..]),
+            (
+                1.0,
+                &three,
+                &[(-0.094176435, -0.318517331), (0.108079077, -0.310912943), (-0.01156433, -0.363704999)][..],
+            ),
+            (1.0, &two, &[(0.12215177, 0.013821849)][..]),
+        ] {
+            assert_close(&LinearSvm::fit(&x, &classes(of_rows), c).weights(), expected, 2e-9);
+        }
+    }
+
+    #[test]
     fn any_scale_has_a_minimum() {
         let (of_rows, x) = (classes(&[0, 1, 2, 0, 1, 2]), [0.0, 1.0, 2.0, 0.1, 1.1, 2.1]);
         for scale in [5e-324, 1e-310, 1e-160, 1e-3, 1.0, 1e160, 8e307] {

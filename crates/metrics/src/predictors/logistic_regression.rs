@@ -239,6 +239,51 @@ mod tests {
         assert_eq!(fitted.predict(&array![[-0.1], [0.1]]), [0, 1]);
     }
 
+    /// Classes that the first feature says something about.
+    fn shifted(features: &Array2<f64>, classes: Classes) -> Classes {
+        let rows = classes.of_rows.iter().zip(features.column(0));
+        let of_rows = rows.map(|(class, &x)| (class + usize::from(x > 0.0)) % classes.n_classes).collect();
+        Classes { of_rows, ..classes }
+    }
+
+    #[test]
+    fn weights_and_probabilities_are_those_of_scikit_learn() {
+        // Printed by LogisticRegression() of scikit-learn 1.9.1, which stops at the same iteration: 5.
+        let expected = [
+            (
+                2,
+                array![[0.192993637752, -0.038767454713, -0.016696145407, 0.005037325240]],
+                [0.594696888943, 0.566666666667],
+            ),
+            (
+                3,
+                array![
+                    [-0.113210441441, 0.096790562061, 0.102531588445, 0.067782884083],
+                    [0.130930435687, -0.113117471342, 0.022375191618, 0.017855826646],
+                    [-0.017719994246, 0.016326909282, -0.124906780062, -0.085638710729]
+                ],
+                [0.465453124620, 0.433333333333],
+            ),
+        ];
+        for (n_classes, weights, [first_probability, accuracy]) in expected {
+            let (features, classes) = table(n_classes);
+            let classes = shifted(&features, classes);
+            let fitted = LogisticRegression::fit(&features, &classes, 1.0);
+            assert!((&fitted.weights - &weights).iter().all(|off| off.abs() < 1e-9), "{:?}", fitted.weights);
+            assert!((fitted.probabilities(&features)[[0, 0]] - first_probability).abs() < 1e-9);
+            let predicted = fitted.predict(&features);
+            let n_right = predicted.iter().zip(&classes.of_rows).filter(|(a, b)| a == b).count();
+            assert!((n_right as f64 / 150.0 - accuracy).abs() < 1e-9);
+        }
+    }
+
+    #[test]
+    fn a_fit_goes_on_from_where_it_is_started() {
+        let (features, classes) = table(3);
+        let fitted = LogisticRegression::fit(&features, &classes, 1.0);
+        assert_eq!(LogisticRegression::fit_from(&fitted.weights, &features, &classes, 1.0), fitted);
+    }
+
     #[test]
     fn huge_features_give_no_nan() {
         let features = array![[1e100, 0.0], [-1e100, 5e-324], [3.0, 1.0], [1e99, -1e100]];

@@ -15,11 +15,16 @@ pub fn labelled(codes: Array2<f64>, factors: Array2<f64>, sizes: &[usize], extra
 /// The scores of every metric at its published settings, checked for what must hold of any: finite numbers, reasons in
 /// words, each name once, and each metric heard of.
 pub fn scores_of_all(data: &LabelledCodes) -> Scores {
+    scores_among(data, &[])
+}
+
+/// The same beside other models' codes of the same images.
+pub fn scores_among(data: &LabelledCodes, others: &[&LabelledCodes]) -> Scores {
     let metrics: Vec<_> = METRICS
         .iter()
         .map(|entry| (entry.name.to_string(), build(entry.name, &Table::new()).expect("defaults are accepted")))
         .collect();
-    let scores = score_all(&metrics, &Subject::new(data, Seed(1)), Seed(1));
+    let scores = score_all(&metrics, &Subject::among(data, others, Seed(1)), Seed(1));
     assert!(scores.values.iter().all(|(_, value)| value.is_finite()), "{scores:?}");
     assert!(scores.matrices.iter().all(|matrix| matrix.values.iter().all(|value| value.is_finite())), "{scores:?}");
     assert!(scores.undefined.iter().all(|(_, reason)| !reason.is_empty()), "{scores:?}");

@@ -1,0 +1,238 @@
+//! The BetaVAE score: which factor two images share is told from how little the latents differ between them.
+//!
+//! Higgins et al. 2017, "beta-VAE: learning basic visual concepts with a constrained variational framework", section 3, as
+//! `beta_vae_sklearn` in Locatello et al. 2019. A point is made by drawing a factor, and 64 pairs of rows in each of which
+//! that factor has the same value; it is the mean over the pairs of `|z - z'|`. Logistic regression (L2, C = 1), fitted
+//! to tell the factor from 10,000 points, is scored by its accuracy on 5,000 others.
+//!
+//! The first row of a pair is drawn among all rows, the second among those with the same value of the factor: on a full
+//! grid this is what the reference does, and it is defined for any labelled sample. Rows are numbered by their factors'
+//! values, so that their order in the input plays no part. A factor with a single value is drawn like any other, as in the
+//! reference; a pair that shares it is just any pair.
+//!
+//! Departures: continuous factors, of which hardly two rows share a value, are not drawn; where codes are larger than
+//! 1e100, all are divided by one number so that none is.
+
+use std::num::NonZeroUsize;
+
+use ndarray::{Array2, Axis};
+use rand::RngExt;
+use rayon::prelude::*;
+use serde::{Deserialize, Serialize};
+use unbraid_data::{Error, LabelledCodes, Rng, Seed, settings};
+
+use crate::Change::*;
+use crate::predictors::logistic_regression::LogisticRegression;
+use crate::statistics::classes::{Classes, distinct_values};
+use crate::{Entry, Metric, Scores, Subject};
+
+/// Numbers above this are brought below it before they are multiplied.
+const LARGEST_CODE: f64 = 1e100;
+/// More points or pairs than this would take longer than anyone waits.
+const MOST: usize = 100_000_000;
+
+/// Settings of the BetaVAE score; the defaults are those of Locatello et al. 2019.
+#[derive(Debug, Clone, Serialize, Deserialize)]
+#[serde(default)]
+pub struct BetaVae {
+    /// Pairs of rows that a point is the mean of; 64.
+    pub pairs: NonZeroUsize,
+    /// Points that the classifier is fitted on; 10,000.
+    pub train_points: NonZeroUsize,
+    /// Points that it is tested on; 5,000.
+    pub test_points: NonZeroUsize,
+    /// Inverse strength of the classifier's penalty, above 0; 1.
+    pub c: f64,
+}
+
+impl Default for BetaVae {
+    fn default() -> Self {
+        let number = |number| NonZeroUsize::new(number).expect("it is not zero");
+        Self { pairs: number(64), train_points: number(10_000), test_points: number(5_000), c: 1.0 }
+    }
+}
+
+impl BetaVae {
+    fn check(self) -> unbraid_data::Result<Self> {
+        let numbers = [("pairs", self.pairs), ("train_points", self.train_points), ("test_points", self.test_points)];
+        for (name, number) in numbers {
+            if number.get() > MOST {
+                return Err(Error::new(format!("setting \"{name}\" is {number}")).help(format!("wanted 1 to {MOST}")));
+            }
+        }
+        if !(1e-100..=1e100).contains(&self.c) {
+            return Err(Error::new(format!("setting \"c\" is {}", self.c)).help("wanted a number from 1e-100 to 1e100"));
+        }
+        Ok(self)
+    }
+}
+
+impl Metric for BetaVae {
+    /// `beta_vae` and `beta_vae.train`, accuracies in [0, 1].
+    fn score(&self, subject: &Subject, rng: &mut Rng) -> Scores {
+        let accuracies = self.accuracies(subject.data(), rng);
+        let of = |pick: fn(&(f64, f64)) -> f64| accuracies.as_ref().map(pick);
+        Scores::new().with_outcome("beta_vae", of(|both| both.1)).with_outcome("beta_vae.train", of(|both| both.0))
+    }
+}
+
+impl BetaVae {
+    /// The accuracy on the points fitted on, and on others.
+    fn accuracies(&self, data: &LabelledCodes, rng: &mut Rng) -> Result<(f64, f64), String> {
+        let pairs = Pairs::new(data);
+        if pairs.groups.len() < 2 {
+            return Err(format!("needs at least two discrete factors to tell apart, found {}", pairs.groups.len()));
+        }
+        let mut points = |n_points: NonZeroUsize| pairs.points(n_points.get(), self.pairs.get(), Seed(rng.random()));
+        let (train, of_train) = points(self.train_points);
+        let (test, of_test) = points(self.test_points);
+        let fitted = LogisticRegression::fit(&train, &of_train, self.c);
+        Ok((accuracy(&fitted, &train, &of_train), accuracy(&fitted, &test, &of_test)))
+    }
+}
+
+fn accuracy(fitted: &LogisticRegression, points: &Array2<f64>, factors: &Classes) -> f64 {
+    let predicted = fitted.predict(points);
+    let n_right = predicted.iter().zip(&factors.of_rows).filter(|(predicted, factor)| predicted == factor).count();
+    n_right as f64 / predicted.len() as f64
+}
+
+/// The rows, and which of them share a value.
+struct Pairs {
+    /// `[rows, latents]` in the order of their factors' values.
+    codes: Array2<f64>,
+    /// One for each discrete factor.
+    groups: Vec<Groups>,
+}
+
+/// The rows by one factor's value.
+struct Groups {
+    of_rows: Vec<usize>,
+    /// Row numbers, those of the first value first.
+    members: Vec<usize>,
+    /// Where each value's rows begin, and where the last one's end.
+    starts: Vec<usize>,
+}
+
+impl Groups {
+    fn new(classes: Classes) -> Self {
+        let mut starts = vec![0; classes.n_classes + 1];
+        classes.of_rows.iter().for_each(|class| starts[class + 1] += 1);
+        for class in 0..classes.n_classes {
+            starts[class + 1] += starts[class];
+        }
+        let mut members = vec![0; classes.of_rows.len()];
+        let mut next = starts.clone();
+        for (row, &class) in classes.of_rows.iter().enumerate() {
+            members[next[class]] = row;
+            next[class] += 1;
+        }
+        Self { of_rows: classes.of_rows, members, starts }
+    }
+
+    /// A row drawn evenly among those with the same value as `row`.
+    fn like(&self, row: usize, rng: &mut Rng) -> usize {
+        let group = self.of_rows[row];
+        self.members[rng.random_range(self.starts[group]..self.starts[group + 1])]
+    }
+}
+
+impl Pairs {
+    fn new(data: &LabelledCodes) -> Self {
+        let factors = data.factors();
+        let mut order: Vec<usize> = (0..data.n_rows()).collect();
+        order.par_sort_by(|&a, &b| {
+            let mut values = factors.row(a).into_iter().zip(factors.row(b));
+            values.find_map(|(a, b)| Some(a.total_cmp(b)).filter(|order| order.is_ne())).unwrap_or(a.cmp(&b))
+        });
+        let groups_of = |(factor, about): (usize, &unbraid_data::Factor)| {
+            about.size?;
+            let in_order = factors.column(factor).select(Axis(0), &order);
+            Some(Groups::new(distinct_values(&in_order)))
+        };
+        let groups = data.space().factors().iter().enumerate().filter_map(groups_of).collect();
+        let mut codes = data.codes().select(Axis(0), &order);
+        let largest = codes.fold(0.0_f64, |largest, code| largest.max(code.abs()));
+        if largest > LARGEST_CODE {
+            codes.mapv_inplace(|code| code / (largest / LARGEST_CODE));
+        }
+        Self { codes, groups }
+    }
+
+    /// Points `[points, latents]` and the factor that the pairs of each share. Each point has a random stream of its own,
+    /// so that it is the same whoever makes it.
+    fn points(&self, n_points: usize, n_pairs: usize, seed: Seed) -> (Array2<f64>, Classes) {
+        let n_latents = self.codes.ncols();
+        let mut points = Array2::zeros((n_points, n_latents));
+        let rows = points.as_slice_mut().expect("a new array is contiguous").par_chunks_mut(n_latents).enumerate();
+        let of_rows = rows.map(|(point, differences)| {
+            let mut rng = seed.stream_at("pairs", point as u64);
+            let factor = rng.random_range(0..self.groups.len());
+            for _ in 0..n_pairs {
+                let first = rng.random_range(0..self.codes.nrows());
+                let second = self.groups[factor].like(first, &mut rng);
+                let pair = self.codes.row(first).into_iter().zip(self.codes.row(second));
+                differences.iter_mut().zip(pair).for_each(|(sum, (a, b))| *sum += (a - b).abs());
+            }
+            differences.iter_mut().for_each(|sum| *sum /= n_pairs as f64);
+            factor
+        });
+        let of_rows = of_rows.collect();
+        (points, Classes { of_rows, n_classes: self.groups.len() })
+    }
+}
+
+/// The row in the list of metrics.
+pub const ENTRY: Entry = Entry {
+    name: "beta_vae",
+    about: "how well the shared factor is told from the differences of pairs",
+    paper: "Higgins et al. 2017",
+    ranges: &[("beta_vae", 0.0, 1.0)],
+    left_alone_by: &[LatentOrder, LatentSigns, Shift, RowOrder, LogVariances, Losses],
+    build: |table| Ok(Box::new(settings::read::<BetaVae>(table)?.check()?)),
+    complete: settings::complete::<BetaVae>,
+};
+
+#[cfg(test)]
+mod tests {
+    use ndarray::array;
+    use unbraid_data::FactorSpace;
+    use unbraid_data::labelled_codes::Extras;
+
+    use super::*;
+
+    fn data(codes: Array2<f64>) -> LabelledCodes {
+        let factors = array![[0.0, 0.0], [0.0, 1.0], [1.0, 0.0], [1.0, 1.0]];
+        let space = FactorSpace::grid([("shape", 2), ("scale", 2)]);
+        LabelledCodes::new(codes, factors, space, Extras::default()).unwrap()
+    }
+
+    #[test]
+    fn a_latent_that_is_the_shared_factor_does_not_differ_and_the_other_does_half_the_time() {
+        let pairs = Pairs::new(&data(array![[0.0, 0.0], [0.0, 1.0], [1.0, 0.0], [1.0, 1.0]]));
+        let (points, factors) = pairs.points(2000, 64, Seed(3));
+        let mut mean = 0.0;
+        for (point, &factor) in points.outer_iter().zip(&factors.of_rows) {
+            assert_eq!(point[factor], 0.0);
+            mean += point[1 - factor] / 2000.0;
+        }
+        // 128,000 pairs differ with chance 1/2: the standard error is 0.0014.
+        assert!((mean - 0.5).abs() < 0.006, "{mean}");
+        assert!((900..1100).contains(&factors.of_rows.iter().sum::<usize>()));
+    }
+
+    #[test]
+    fn one_factor_cannot_be_told_from_others() {
+        let space = FactorSpace::grid([("shape", 2)]);
+        let data = LabelledCodes::new(array![[0.0], [1.0]], array![[0.0], [1.0]], space, Extras::default()).unwrap();
+        let scores = BetaVae::default().score(&Subject::new(&data, Seed(1)), &mut Seed(1).stream("metric/beta_vae"));
+        assert_eq!(scores.undefined[0].1, "needs at least two discrete factors to tell apart, found 1");
+    }
+
+    #[test]
+    fn constant_codes_are_guesses() {
+        let scores = BetaVae::default()
+            .score(&Subject::new(&data(Array2::ones((4, 2))), Seed(1)), &mut Seed(1).stream("metric/beta_vae"));
+        assert!((scores.value("beta_vae").unwrap() - 0.5).abs() < 0.03);
+    }
+}

@@ -10,12 +10,14 @@ pub mod active_units;
 pub mod axis_ratio;
 pub mod cbd;
 pub mod ds;
+pub mod dto;
 pub mod elbo;
 pub mod kl;
 pub mod linearity_ratio;
 pub mod mcc;
 pub mod mig;
 pub mod orientation_ratio;
+pub mod polarized;
 pub mod reconstruction;
 
 /// Every metric, in the order in which they are shown.
@@ -31,6 +33,8 @@ pub const METRICS: &[Entry] = &[
     kl::ENTRY,
     elbo::ENTRY,
     active_units::ENTRY,
+    polarized::ENTRY,
+    dto::ENTRY,
 ];
 
 /// Makes the metric called `name` with the settings in `table`.

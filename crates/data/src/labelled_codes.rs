@@ -1,6 +1,6 @@
 //! Codes beside the factors they came from: where learning ends and measuring begins.
 
-use ndarray::Array2;
+use ndarray::{Array2, Array3};
 
 use crate::error::{Error, Result};
 use crate::factor_space::FactorSpace;
@@ -28,6 +28,8 @@ pub struct Extras {
     pub log_variances: Option<Array2<f64>>,
     /// Each image's reconstruction loss, summed over pixels, `[rows]`.
     pub reconstruction_losses: Option<Vec<f64>>,
+    /// How each latent moves each pixel that the decoder draws, at a few codes, `[codes, pixels, latents]`.
+    pub jacobians: Option<Array3<f64>>,
 }
 
 impl LabelledCodes {
@@ -144,6 +146,22 @@ fn check_extras(codes: &Array2<f64>, extras: &Extras) -> Result<()> {
             return Err(Error::new("reconstruction_losses hold a value that is not finite"));
         }
     }
+    extras.jacobians.as_ref().map_or(Ok(()), |jacobians| check_jacobians(codes.ncols(), jacobians))
+}
+
+fn check_jacobians(n_latents: usize, jacobians: &Array3<f64>) -> Result<()> {
+    if jacobians.dim().2 != n_latents {
+        let found = jacobians.dim().2;
+        return Err(Error::new(format!("jacobians are of {found} latents but codes have {n_latents}"))
+            .help("their axes are codes, pixels and latents, in this order"));
+    }
+    if jacobians.is_empty() {
+        return Err(Error::new(format!("jacobians are empty: their shape is {:?}", jacobians.shape()))
+            .help("leave them out where there are none"));
+    }
+    if jacobians.iter().any(|value| !value.is_finite()) {
+        return Err(Error::new("jacobians hold a value that is not finite"));
+    }
     Ok(())
 }
 
@@ -165,6 +183,20 @@ mod tests {
         assert!(message(array![[1.0]], array![[3.0]]).starts_with("factor \"shape\" is 3 at row 0"));
         assert!(message(array![[1.0]], array![[0.5]]).starts_with("factor \"shape\" is 0.5 at row 0"));
         assert!(message(array![[1.0]], array![[-1.0]]).starts_with("factor \"shape\" is -1 at row 0"));
+    }
+
+    #[test]
+    fn jacobians_are_of_the_same_latents_and_finite() {
+        let with = |jacobians: Array3<f64>| {
+            let extras = Extras { jacobians: Some(jacobians), ..Extras::default() };
+            LabelledCodes::new(array![[1.0, 2.0]], array![[0.0]], FactorSpace::grid([("shape", 3)]), extras)
+        };
+        assert!(with(Array3::zeros((4, 5, 2))).is_ok());
+        let message = |jacobians| with(jacobians).unwrap_err().to_string();
+        assert!(message(Array3::zeros((4, 2, 5))).starts_with("jacobians are of 5 latents but codes have 2"));
+        assert!(message(Array3::zeros((0, 5, 2))).starts_with("jacobians are empty: their shape is [0, 5, 2]"));
+        let not_finite = Array3::from_elem((1, 1, 2), f64::INFINITY);
+        assert_eq!(message(not_finite), "jacobians hold a value that is not finite");
     }
 
     #[test]

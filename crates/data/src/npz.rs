@@ -1,7 +1,7 @@
 //! The `.npz` format of numpy, a zip archive of arrays, and labelled codes read from one.
 //!
 //! Any outside model is scored this way: it saves `codes` `[rows, latents]` and `factors` `[rows, factors]`, and may add
-//! `factor_sizes`, `factor_names`, `train_rows`, `test_rows`, `log_variances` and `reconstruction_losses`.
+//! `factor_sizes`, `factor_names`, `train_rows`, `test_rows`, `log_variances`, `reconstruction_losses` and `jacobians`.
 
 use std::collections::BTreeSet;
 use std::fs::File;
@@ -85,6 +85,7 @@ fn labelled_codes(npz: &mut Npz) -> Result<LabelledCodes> {
         test_rows: optional(npz, "test_rows", indices)?,
         log_variances: optional(npz, "log_variances", NpyArray::to_table)?,
         reconstruction_losses: optional(npz, "reconstruction_losses", numbers)?,
+        jacobians: optional(npz, "jacobians", NpyArray::to_tables)?,
     };
     LabelledCodes::new(codes, factors, space, extras)
 }
@@ -259,12 +260,14 @@ mod tests {
             ("test_rows", "<i8", [1].as_slice(), wholes(&[3])),
             ("log_variances", "<f8", [4, 1].as_slice(), floats(&[0.0, 1.0, 2.0, 3.0])),
             ("reconstruction_losses", "<f8", [4].as_slice(), floats(&[9.0, 8.0, 7.0, 6.0])),
+            ("jacobians", "<f8", [1, 3, 1].as_slice(), floats(&[0.5, 1.5, 2.5])),
         ])
         .unwrap();
         let extras = data.extras();
         assert_eq!((extras.train_rows.as_deref(), extras.test_rows.as_deref()), (Some(&[0, 2][..]), Some(&[3][..])));
         assert_eq!(extras.log_variances.as_ref().unwrap()[[3, 0]], 3.0);
         assert_eq!(extras.reconstruction_losses.as_ref().unwrap()[0], 9.0);
+        assert_eq!(extras.jacobians.as_ref().unwrap()[[0, 2, 0]], 2.5);
     }
 
     #[test]

@@ -4,7 +4,7 @@
 mod grids;
 mod tables;
 
-use ndarray::{Array1, Array2, Axis, array};
+use ndarray::{Array1, Array2, Array3, Axis, array};
 use rayon::ThreadPoolBuilder;
 use unbraid_data::LabelledCodes;
 use unbraid_data::labelled_codes::Extras;
@@ -26,6 +26,7 @@ struct Parts {
     factors: Array2<f64>,
     log_variances: Array2<f64>,
     losses: Vec<f64>,
+    jacobians: Array3<f64>,
     train_rows: Vec<usize>,
     test_rows: Vec<usize>,
 }
@@ -44,6 +45,7 @@ impl Parts {
             factors,
             log_variances: noise((120, 4), "log-variances"),
             losses: noise((120, 1), "losses").into_iter().collect(),
+            jacobians: noise((35, 4), "jacobians").into_shape_with_order((5, 7, 4)).expect("sizes agree"),
             train_rows: (0..120).filter(|row| row % 3 != 0).collect(),
             test_rows: (0..120).step_by(3).collect(),
         }
@@ -51,15 +53,31 @@ impl Parts {
 
     fn change(mut self, change: Change) -> Self {
         match change {
-            LatentOrder => self.codes = self.codes.select(Axis(1), &[2, 0, 3, 1]),
-            LatentSigns => self.codes *= &array![[-1.0, 1.0, -1.0, -1.0]],
-            CommonScale => self.codes *= 0.01,
-            LatentScales => self.codes *= &array![[0.01, 3.0, 0.5, 2.0]],
+            LatentOrder => {
+                self = self.transform(&Array2::eye(4).select(Axis(1), &[2, 0, 3, 1]));
+                self.log_variances = self.log_variances.select(Axis(1), &[2, 0, 3, 1]);
+            }
+            LatentSigns => self = self.transform(&Array2::from_diag(&array![-1.0, 1.0, -1.0, -1.0])),
+            CommonScale => self = self.transform(&(Array2::eye(4) * 0.01)),
+            LatentScales => self = self.transform(&Array2::from_diag(&array![0.01, 3.0, 0.5, 2.0])),
             Shift => self.codes += 0.7,
-            Rotation => self.codes = self.codes.dot(&rotation()),
+            Rotation => self = self.transform(&rotation()),
             RowOrder => self = self.select(&(0..120).map(|row| row * 77 % 120).collect::<Vec<usize>>()),
             LogVariances => self.log_variances += 0.5,
             Losses => self.losses.iter_mut().for_each(|loss| *loss += 0.5),
+        }
+        self
+    }
+
+    /// The codes times a matrix `A` whose columns are orthogonal. A decoder of such codes undoes it first, so that its
+    /// Jacobians are multiplied by the inverse of `A'`, which is `A` with each column divided by its square.
+    fn transform(mut self, matrix: &Array2<f64>) -> Self {
+        self.codes = self.codes.dot(matrix);
+        let squares = (matrix * matrix).sum_axis(Axis(0));
+        let inverse = matrix / &squares; // transposed
+        for mut jacobian in self.jacobians.outer_iter_mut() {
+            let moved = jacobian.dot(&inverse);
+            jacobian.assign(&moved);
         }
         self
     }
@@ -74,6 +92,7 @@ impl Parts {
             factors: self.factors.select(Axis(0), rows),
             log_variances: self.log_variances.select(Axis(0), rows),
             losses: Array1::from(self.losses.clone()).select(Axis(0), rows).to_vec(),
+            jacobians: self.jacobians.clone(),
         }
     }
 
@@ -81,6 +100,7 @@ impl Parts {
         let extras = Extras {
             log_variances: Some(self.log_variances),
             reconstruction_losses: Some(self.losses),
+            jacobians: Some(self.jacobians),
             train_rows: Some(self.train_rows),
             test_rows: Some(self.test_rows),
         };

@@ -4,7 +4,7 @@
 mod grids;
 mod tables;
 
-use ndarray::{Array2, Axis, array, concatenate};
+use ndarray::{Array1, Array2, Axis, array, concatenate};
 use unbraid_data::labelled_codes::Extras;
 use unbraid_metrics::{METRICS, Scores};
 
@@ -42,6 +42,10 @@ enum Known {
 /// 0.02 off each weight and leaves the second of two equal latents at 0. Beside the factors as another model's codes, which
 /// do not correlate, it takes 0.1 off each correlation R: 0.9; for each latent twice 0.9^2 / 1.8 one way and 0.9 the other,
 /// 0.675 together; turned by 45 degrees (r - 0.1) / 2 twice and 0.9 once, (r + 0.8) / 3.
+///
+/// At a posterior variance of 1, leaving it out of the divergence of an active latent is an error of 1/2: 3/2 of 19, of 1/2
+/// and of 3/2, and 3 of 38. Codes of 0.5 are not active, and all their divergence is left out. The axes of two turned
+/// latents are matched by entries of 1/sqrt(2) instead of 1, at a distance of sqrt(4 (1 - 1/sqrt(2))).
 const SCORES: &[(&str, [Known; 5])] = &[
     ("beta_vae", [Near(1.0, 0.01), Near(1.0 / 3.0, 0.03), Below(0.6), Near(1.0, 0.01), Below(0.999)]),
     ("dci_lasso", [Is(1.0), Undefined, Below(0.6), Is(1.0), Near(0.53, 0.05)]),
@@ -87,14 +91,25 @@ const SCORES: &[(&str, [Known; 5])] = &[
     ("kl.z0", [Is(1.75), Is(0.125), Near(1.0 / 6.0, 0.05), Is(1.75), Is(0.5)]),
     ("elbo", [Is(-22.0), Is(-3.375), Near(-3.5, 0.05), Is(-41.0), Is(-4.5)]),
     ("active_units", [Is(3.0), Is(0.0), Is(3.0), Is(6.0), Is(3.0)]),
+    ("polarized", [Is(3.0 / 38.0), Is(1.0), Near(3.0, 0.4), Is(3.0 / 38.0), Is(1.0)]),
+    ("polarized.active", [Is(3.0), Is(0.0), Is(3.0), Is(6.0), Is(3.0)]),
+    ("polarized.mixed", [Is(0.0), Is(3.0), Is(0.0), Is(0.0), Is(0.0)]),
+    ("dto", [Is(0.0), Is(0.0), Is(0.0), Is(0.0), Is(1.082_392_200_292)]),
 ];
 
 const SIZES: [usize; 3] = [4, 5, 10];
 
+/// The scores of codes whose decoder moves a pixel of its own for each latent, some more than others.
 fn scores(codes: Array2<f64>) -> Scores {
+    let jacobian = Array2::from_diag(&Array1::from_iter((1..=codes.ncols()).map(|scale| scale as f64)));
+    scores_with_jacobian(codes, jacobian)
+}
+
+fn scores_with_jacobian(codes: Array2<f64>, jacobian: Array2<f64>) -> Scores {
     let extras = Extras {
         log_variances: Some(Array2::zeros(codes.dim())),
         reconstruction_losses: Some(vec![3.0; codes.nrows()]),
+        jacobians: Some(jacobian.insert_axis(Axis(0))),
         ..Extras::default()
     };
     let log_variances = Some(Array2::zeros((codes.nrows(), SIZES.len())));
@@ -154,13 +169,15 @@ fn two_factors_turned_by_45_degrees() {
     }
     let half = 0.5_f64.sqrt();
     let turn = array![[half, half, 0.0], [-half, half, 0.0], [0.0, 0.0, 1.0]];
-    check(&scores(turned.dot(&turn)), 4);
+    // Three pixels that show the three factors, as a decoder has to draw them from turned codes.
+    let jacobian = Array2::from_diag(&array![1.0, 2.0, 3.0]).dot(&turn);
+    check(&scores_with_jacobian(turned.dot(&turn), jacobian), 4);
 }
 
 #[test]
 fn what_an_input_lacks_is_named() {
     let scores = scores_of_all(&labelled(grid(&SIZES), grid(&SIZES), &SIZES, Extras::default()));
-    for name in ["reconstruction", "kl", "kl.z0", "elbo"] {
+    for name in ["reconstruction", "kl", "kl.z0", "elbo", "polarized", "dto"] {
         let reason = &scores.undefined.iter().find(|(undefined, _)| undefined == name).expect("it is undefined").1;
         assert!(reason.contains("a trained run or an `.npz` with"), "{name}: {reason}");
     }

@@ -2,7 +2,7 @@
 
 mod tables;
 
-use ndarray::Array2;
+use ndarray::{Array2, Array3};
 use proptest::prelude::*;
 use unbraid_data::LabelledCodes;
 use unbraid_data::labelled_codes::Extras;
@@ -27,9 +27,10 @@ fn table() -> impl Strategy<Value = LabelledCodes> {
         let log_variances = prop::collection::vec(value(), n_rows * n_latents);
         let factors = prop::collection::vec(0_usize..12, n_rows * sizes.len());
         let losses = prop::collection::vec(value(), n_rows);
+        let jacobians = prop::collection::vec(value(), 6 * n_latents);
         let train_rows = prop::option::of(prop::collection::vec(0..n_rows, 1..20));
-        (codes, log_variances, factors, losses, train_rows).prop_map(
-            move |(codes, log_variances, factors, losses, train_rows)| {
+        (codes, log_variances, factors, losses, jacobians, train_rows).prop_map(
+            move |(codes, log_variances, factors, losses, jacobians, train_rows)| {
                 let by_latent = |values| Array2::from_shape_vec((n_rows, n_latents), values).expect("sizes agree");
                 let factors = Array2::from_shape_fn((n_rows, sizes.len()), |(row, factor)| {
                     (factors[row * sizes.len() + factor] % sizes[factor]) as f64
@@ -38,6 +39,7 @@ fn table() -> impl Strategy<Value = LabelledCodes> {
                     train_rows,
                     log_variances: Some(by_latent(log_variances)),
                     reconstruction_losses: Some(losses),
+                    jacobians: Some(Array3::from_shape_vec((2, 3, n_latents), jacobians).expect("sizes agree")),
                     ..Extras::default()
                 };
                 labelled(by_latent(codes), factors, &sizes, extras)

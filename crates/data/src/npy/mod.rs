@@ -10,7 +10,7 @@ use std::fs::File;
 use std::io::{BufReader, Read};
 use std::path::Path;
 
-use ndarray::Array2;
+use ndarray::{Array2, Array3};
 
 use crate::error::{Error, Result};
 
@@ -126,6 +126,15 @@ impl NpyArray {
             return Err(Error::new(format!("wanted a table with two axes, found shape {:?}", self.shape)));
         };
         Ok(Array2::from_shape_vec((n_rows, n_columns), self.to_f64()?).expect("the shape was checked when read"))
+    }
+
+    /// The values of several tables of one shape, `[tables, rows, columns]`, as floats.
+    pub fn to_tables(&self) -> Result<Array3<f64>> {
+        let &[n_tables, n_rows, n_columns] = self.shape.as_slice() else {
+            return Err(Error::new(format!("wanted tables with three axes in all, found shape {:?}", self.shape)));
+        };
+        let shape = (n_tables, n_rows, n_columns);
+        Ok(Array3::from_shape_vec(shape, self.to_f64()?).expect("the shape was checked when read"))
     }
 
     fn items(&self) -> std::slice::ChunksExact<'_, u8> {

@@ -13,6 +13,7 @@ pub mod cbd;
 pub mod dcimig;
 pub mod ds;
 pub mod dci_lasso;
+pub mod dto;
 pub mod elbo;
 pub mod explicitness;
 pub mod irs;
@@ -24,6 +25,7 @@ pub mod mig;
 pub mod mig_sup;
 pub mod modularity;
 pub mod orientation_ratio;
+pub mod polarized;
 pub mod reconstruction;
 pub mod sap;
 pub mod unsupervised;
@@ -53,6 +55,8 @@ pub const METRICS: &[Entry] = &[
     kl::ENTRY,
     elbo::ENTRY,
     active_units::ENTRY,
+    polarized::ENTRY,
+    dto::ENTRY,
 ];
 
 /// Makes the metric called `name` with the settings in `table`.

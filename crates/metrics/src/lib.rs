@@ -5,6 +5,7 @@ use unbraid_data::{Result, Rng};
 
 pub mod metrics;
 pub mod predictors;
+mod row_order;
 mod scores;
 pub mod statistics;
 mod subject;

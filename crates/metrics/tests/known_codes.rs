@@ -29,7 +29,14 @@ enum Known {
 /// latent is half its mean square: 3.5, 6 and 28.5 for 4, 5 and 10 values, 1/4 for 0.5, 1/3 for the noise, 1 at
 /// variance 1. Turned by 45 degrees, a latent correlates r = 1/sqrt(2) with each of two factors, and a factor moves two
 /// latents out of three alike: (1/2 - 1/3) / (1 - 1/3) = 1/4, with geometric mean (1/16)^(1/3) over the factors.
+///
+/// FactorVAE: a factor's own latent does not vary while it is fixed, and of two such the first gets the vote. Turned by
+/// 45 degrees, either of two factors halves the variance of both latents alike, so that the first gets the vote
+/// whichever is fixed: right for one factor of three always, for two half the time.
 const SCORES: &[(&str, [Known; 5])] = &[
+    ("factor_vae", [Is(1.0), Undefined, Below(0.6), Is(1.0), Near(2.0 / 3.0, 0.04)]),
+    ("factor_vae.train", [Is(1.0), Undefined, Below(0.6), Is(1.0), Near(2.0 / 3.0, 0.04)]),
+    ("factor_vae.active_latents", [Is(3.0), Is(0.0), Is(3.0), Is(6.0), Is(3.0)]),
     ("mig", [Is(1.0), Undefined, Below(0.1), Is(0.0), Below(0.5)]),
     ("mig.a", [Is(1.0), Undefined, Below(0.1), Is(0.0), Below(0.1)]),
     ("cbd", [Is(1.0), Undefined, Below(0.15), Is(0.5), Is(1.0 / 3.0)]),

@@ -10,6 +10,7 @@ pub mod active_units;
 pub mod axis_ratio;
 pub mod cbd;
 pub mod elbo;
+pub mod factor_vae;
 pub mod kl;
 pub mod linearity_ratio;
 pub mod mig;
@@ -18,6 +19,7 @@ pub mod reconstruction;
 
 /// Every metric, in the order in which they are shown.
 pub const METRICS: &[Entry] = &[
+    factor_vae::ENTRY,
     mig::ENTRY,
     cbd::ENTRY,
     linearity_ratio::ENTRY,

@@ -6,6 +6,7 @@ use unbraid_data::{Result, Rng};
 pub mod metrics;
 pub mod predictors;
 mod row_order;
+mod scaled_table;
 mod scores;
 pub mod statistics;
 mod subject;

@@ -4,6 +4,8 @@
 mod grids;
 mod tables;
 
+use std::f64::consts::{FRAC_1_SQRT_2, SQRT_2};
+
 use ndarray::{Array2, Axis, array, concatenate};
 use unbraid_data::labelled_codes::Extras;
 use unbraid_metrics::{METRICS, Scores};
@@ -33,6 +35,9 @@ enum Known {
 /// FactorVAE: a factor's own latent does not vary while it is fixed, and of two such the first gets the vote. Turned by
 /// 45 degrees, either of two factors halves the variance of both latents alike, so that the first gets the vote
 /// whichever is fixed: right for one factor of three always, for two half the time.
+///
+/// Flatness: a straight way along m latents alike is m long in L1 and sqrt(m) wide in L2, so 1/sqrt(2) for each
+/// factor twice, and for two factors of three turned by 45 degrees (2/sqrt(2) + 1) / 3.
 const SCORES: &[(&str, [Known; 5])] = &[
     ("factor_vae", [Is(1.0), Undefined, Below(0.6), Is(1.0), Near(2.0 / 3.0, 0.04)]),
     ("factor_vae.train", [Is(1.0), Undefined, Below(0.6), Is(1.0), Near(2.0 / 3.0, 0.04)]),
@@ -48,6 +53,9 @@ const SCORES: &[(&str, [Known; 5])] = &[
     ("axis_ratio.averaged", [Is(1.0), Undefined, Below(0.4), Is(0.4), Is(0.396_850_262_992)]),
     ("orientation_ratio", [Is(1.0), Undefined, Below(0.75), Is(0.4), Is(0.396_850_262_992)]),
     ("orientation_ratio.per_traversal", [Is(1.0), Undefined, Below(0.75), Is(0.4), Is(0.396_850_262_992)]),
+    ("flatness", [Is(1.0), Undefined, Below(0.6), Is(FRAC_1_SQRT_2), Is((SQRT_2 + 1.0) / 3.0)]),
+    ("flatness.l1", [Is(1.0), Undefined, Below(0.8), Is(1.0), Is(1.0)]),
+    ("flatness.l2", [Is(1.0), Undefined, Below(0.8), Is(1.0), Is(1.0)]),
     ("reconstruction", [Is(3.0), Is(3.0), Is(3.0), Is(3.0), Is(3.0)]),
     ("kl", [Is(19.0), Is(0.375), Near(0.5, 0.05), Is(38.0), Is(1.5)]),
     ("kl.z0", [Is(1.75), Is(0.125), Near(1.0 / 6.0, 0.05), Is(1.75), Is(0.5)]),
@@ -137,7 +145,7 @@ fn a_sample_without_whole_traversals_says_what_the_ratios_need() {
     let factors = grid(&SIZES).select(Axis(0), &rows);
     let scores = scores_of_all(&labelled(factors.clone(), factors, &SIZES, Extras::default()));
     let reason = "needs rows with each of the 10 values of factor \"c\" once while the other factors stay equal";
-    for name in ["linearity_ratio", "axis_ratio", "orientation_ratio"] {
+    for name in ["linearity_ratio", "axis_ratio", "orientation_ratio", "flatness"] {
         assert!(scores.undefined.contains(&(name.to_string(), reason.to_string())), "{name}: {:?}", scores.undefined);
         assert!(scores.value(&format!("{name}.a")).is_some(), "{name}");
     }

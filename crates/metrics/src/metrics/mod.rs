@@ -11,6 +11,7 @@ pub mod axis_ratio;
 pub mod cbd;
 pub mod elbo;
 pub mod factor_vae;
+pub mod flatness;
 pub mod kl;
 pub mod linearity_ratio;
 pub mod mig;
@@ -25,6 +26,7 @@ pub const METRICS: &[Entry] = &[
     linearity_ratio::ENTRY,
     axis_ratio::ENTRY,
     orientation_ratio::ENTRY,
+    flatness::ENTRY,
     reconstruction::ENTRY,
     kl::ENTRY,
     elbo::ENTRY,

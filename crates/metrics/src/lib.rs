@@ -3,12 +3,13 @@
 use toml::Table;
 use unbraid_data::{Result, Rng};
 
-#[cfg_attr(not(test), expect(dead_code))]
 mod importance_scores;
-pub mod known_codes;
 pub mod impossibility;
+pub mod known_codes;
 pub mod metrics;
 pub mod predictors;
+mod row_order;
+mod scaled_table;
 mod scores;
 pub mod statistics;
 mod subject;

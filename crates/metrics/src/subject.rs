@@ -8,6 +8,7 @@ use ndarray::{Array2, Axis};
 use rand::seq::SliceRandom;
 use unbraid_data::{LabelledCodes, Seed};
 
+use crate::row_order::rows_by_factors;
 use crate::statistics::information::{Binning, Information};
 use crate::traversal_ratios::{TraversalRatios, ratios_of_traversals};
 use crate::traversals::complete_traversals;
@@ -42,6 +43,7 @@ pub struct Subject<'a> {
     train: OnceLock<Tables>,
     split: OnceLock<Result<Split, String>>,
     information: Mutex<BTreeMap<(Binning, usize), Arc<Information>>>,
+    rows_by_factors: OnceLock<Vec<usize>>,
     traversals: Vec<OnceLock<Result<Array2<usize>, String>>>,
     traversal_ratios: OnceLock<Vec<Result<TraversalRatios, String>>>,
 }
@@ -61,6 +63,7 @@ impl<'a> Subject<'a> {
             train: OnceLock::new(),
             split: OnceLock::new(),
             information: Mutex::default(),
+            rows_by_factors: OnceLock::new(),
             traversals: vec![OnceLock::new(); data.n_factors()],
             traversal_ratios: OnceLock::new(),
         }
@@ -100,6 +103,12 @@ impl<'a> Subject<'a> {
     /// replacement, two thirds to fit on (10,000 at most) and the others to test on (5,000 at most).
     pub fn split(&self) -> Result<&Split, String> {
         self.split.get_or_init(|| self.draw_split()).as_ref().map_err(Clone::clone)
+    }
+
+    /// All row numbers in an order that follows from the factors, for metrics that draw rows: a shuffled table then gives
+    /// the same images. Rows with equal factors stay in the order that they have.
+    pub fn rows_by_factors(&self) -> &[usize] {
+        self.rows_by_factors.get_or_init(|| rows_by_factors(self.data))
     }
 
     /// The complete traversals of a factor in the whole table: row numbers `[traversals, values]`; or why there are none.

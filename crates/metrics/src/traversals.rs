@@ -28,7 +28,7 @@ pub fn complete_traversals(data: &LabelledCodes, factor: usize) -> Result<Array2
 }
 
 /// The sizes of all factors; continuous ones have no traversals.
-fn discrete_sizes(data: &LabelledCodes) -> Result<Vec<usize>, String> {
+pub fn discrete_sizes(data: &LabelledCodes) -> Result<Vec<usize>, String> {
     let size_of = |factor: &Factor| {
         factor
             .size
@@ -38,13 +38,13 @@ fn discrete_sizes(data: &LabelledCodes) -> Result<Vec<usize>, String> {
 }
 
 /// How many combinations there are of factors with these sizes.
-fn n_combinations(sizes: &[usize]) -> Result<u64, String> {
+pub fn n_combinations(sizes: &[usize]) -> Result<u64, String> {
     let product = sizes.iter().try_fold(1_u64, |product, &size| product.checked_mul(size as u64));
     product.ok_or_else(|| format!("{} factors have more combinations than can be numbered", sizes.len()))
 }
 
 /// The number of each row's combination, row-major with `factor` least significant.
-fn combination_numbers(data: &LabelledCodes, sizes: &[usize], factor: usize) -> Vec<u64> {
+pub fn combination_numbers(data: &LabelledCodes, sizes: &[usize], factor: usize) -> Vec<u64> {
     let mut numbers = vec![0; data.n_rows()];
     let others = (0..sizes.len()).filter(|&other| other != factor);
     for column in others.chain([factor]) {

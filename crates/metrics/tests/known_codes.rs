@@ -4,6 +4,8 @@
 mod grids;
 mod tables;
 
+use std::f64::consts::{FRAC_1_SQRT_2, SQRT_2};
+
 use ndarray::{Array1, Array2, Axis, array, concatenate};
 use unbraid_data::labelled_codes::Extras;
 use unbraid_metrics::{METRICS, Scores};
@@ -46,6 +48,13 @@ enum Known {
 /// At a posterior variance of 1, leaving it out of the divergence of an active latent is an error of 1/2: 3/2 of 19, of 1/2
 /// and of 3/2, and 3 of 38. Codes of 0.5 are not active, and all their divergence is left out. The axes of two turned
 /// latents are matched by entries of 1/sqrt(2) instead of 1, at a distance of sqrt(4 (1 - 1/sqrt(2))).
+///
+/// FactorVAE: a factor's own latent does not vary while it is fixed, and of two such the first gets the vote. Turned by
+/// 45 degrees, either of two factors halves the variance of both latents alike, so that the first gets the vote
+/// whichever is fixed: right for one factor of three always, for two half the time.
+///
+/// Flatness: a straight way along m latents alike is m long in L1 and sqrt(m) wide in L2, so 1/sqrt(2) for each
+/// factor twice, and for two factors of three turned by 45 degrees (2/sqrt(2) + 1) / 3.
 const SCORES: &[(&str, [Known; 5])] = &[
     ("beta_vae", [Near(1.0, 0.01), Near(1.0 / 3.0, 0.03), Below(0.6), Near(1.0, 0.01), Below(0.999)]),
     ("dci_lasso", [Is(1.0), Undefined, Below(0.6), Is(1.0), Near(0.53, 0.05)]),
@@ -57,6 +66,9 @@ const SCORES: &[(&str, [Known; 5])] = &[
     ("explicitness.scaled", [Near(1.0, 0.04), Is(0.0), Near(0.0, 0.3), Near(1.0, 0.04), Near(1.0, 0.04)]),
     ("udr", [Is(0.9), Is(0.0), Below(0.1), Is(0.675), Is(0.502_368_927_062)]),
     ("udr.spearman", [Is(1.0), Is(0.0), Below(0.15), Is(0.75), Below(0.75)]),
+    ("factor_vae", [Is(1.0), Undefined, Below(0.6), Is(1.0), Near(2.0 / 3.0, 0.04)]),
+    ("factor_vae.train", [Is(1.0), Undefined, Below(0.6), Is(1.0), Near(2.0 / 3.0, 0.04)]),
+    ("factor_vae.active_latents", [Is(3.0), Is(0.0), Is(3.0), Is(6.0), Is(3.0)]),
     ("mig", [Is(1.0), Undefined, Below(0.1), Is(0.0), Below(0.5)]),
     ("mig.a", [Is(1.0), Undefined, Below(0.1), Is(0.0), Below(0.1)]),
     ("mig_sup", [Is(1.0), Undefined, Below(0.1), Is(1.0), Below(0.5)]),
@@ -86,6 +98,9 @@ const SCORES: &[(&str, [Known; 5])] = &[
     ("unsupervised.wasserstein_correlation", [Is(0.0), Undefined, Below(0.05), Is(13.540_792_025_547), Is(0.0)]),
     ("unsupervised.wasserstein_correlation_norm", [Is(0.0), Undefined, Below(0.05), Is(0.585_786_437_627), Is(0.0)]),
     ("unsupervised.mutual_information", [Is(0.0), Is(0.0), Below(1.0), Is(0.353_221_157_770), Below(1.0)]),
+    ("flatness", [Is(1.0), Undefined, Below(0.6), Is(FRAC_1_SQRT_2), Is((SQRT_2 + 1.0) / 3.0)]),
+    ("flatness.l1", [Is(1.0), Undefined, Below(0.8), Is(1.0), Is(1.0)]),
+    ("flatness.l2", [Is(1.0), Undefined, Below(0.8), Is(1.0), Is(1.0)]),
     ("reconstruction", [Is(3.0), Is(3.0), Is(3.0), Is(3.0), Is(3.0)]),
     ("kl", [Is(19.0), Is(0.375), Near(0.5, 0.05), Is(38.0), Is(1.5)]),
     ("kl.z0", [Is(1.75), Is(0.125), Near(1.0 / 6.0, 0.05), Is(1.75), Is(0.5)]),
@@ -190,7 +205,7 @@ fn a_sample_without_whole_traversals_says_what_the_ratios_need() {
     let factors = grid(&SIZES).select(Axis(0), &rows);
     let scores = scores_of_all(&labelled(factors.clone(), factors, &SIZES, Extras::default()));
     let reason = "needs rows with each of the 10 values of factor \"c\" once while the other factors stay equal";
-    for name in ["linearity_ratio", "axis_ratio", "orientation_ratio"] {
+    for name in ["linearity_ratio", "axis_ratio", "orientation_ratio", "flatness"] {
         assert!(scores.undefined.contains(&(name.to_string(), reason.to_string())), "{name}: {:?}", scores.undefined);
         assert!(scores.value(&format!("{name}.a")).is_some(), "{name}");
     }

@@ -117,20 +117,27 @@ fn variants_agree_with_their_references() {
 }
 
 /// Quantities that the reference also gives over all traversals, in which field, and the score that is the same.
-const OVER_ALL_TRAVERSALS: [(&str, &str, &str); 6] = [
+const OVER_ALL_TRAVERSALS: [(&str, &str, &str); 13] = [
     ("disent.linearity.linear_ratio.var", "exact_all_traversals_float64", "linearity_ratio"),
     ("disent.linearity.linear_ratio.var", "exact_arithmetic_mean", "linearity_ratio.arithmetic"),
     ("disent.linearity.axis_ratio.var", "exact_all_traversals_float64", "axis_ratio"),
     ("disent.linearity.axis_ratio.var", "exact_arithmetic_mean", "axis_ratio.arithmetic"),
     ("disent.linearity.axis_alignment.var", "exact_all_traversals_float64", "orientation_ratio.per_traversal"),
     ("disent.linearity.axis_ratio_ave.var", "exact_all_traversals_float64", "axis_ratio.averaged"),
+    ("disent.flatness.ave_flatness", "exact_all_traversals_float64", "flatness"),
+    ("disent.flatness.ave_flatness_l1", "exact_all_traversals_float64", "flatness.l1"),
+    ("disent.flatness.ave_flatness_l2", "exact_all_traversals_float64", "flatness.l2"),
+    ("disent.flatness.ave_width_l1", "exact_all_traversals_float64", "flatness.width_l1"),
+    ("disent.flatness.ave_width_l2", "exact_all_traversals_float64", "flatness.width_l2"),
+    ("disent.flatness.ave_length_l1", "exact_all_traversals_float64", "flatness.length_l1"),
+    ("disent.flatness.ave_length_l2", "exact_all_traversals_float64", "flatness.length_l2"),
 ];
 
 #[test]
-fn ratios_over_all_traversals_agree_to_the_ninth_decimal() {
+fn scores_over_all_traversals_agree_to_the_ninth_decimal() {
     let mut n_checked = 0;
     for (input, quantities) in inputs() {
-        let scores = scores(&read(&input), |name| name.ends_with("_ratio"));
+        let scores = scores(&read(&input), |name| name.ends_with("_ratio") || name == "flatness");
         for (quantity, field, score) in OVER_ALL_TRAVERSALS {
             let Some(expected) = quantities[quantity][field].as_f64() else { continue };
             let value = scores.value(score).unwrap_or_else(|| panic!("{input}: {score} is not reported"));
@@ -139,5 +146,5 @@ fn ratios_over_all_traversals_agree_to_the_ninth_decimal() {
             n_checked += 1;
         }
     }
-    assert!(n_checked >= 15, "three inputs at least have five such quantities, but {n_checked} were checked");
+    assert!(n_checked >= 39, "three inputs at least have thirteen such quantities, but {n_checked} were checked");
 }

@@ -10,12 +10,14 @@ pub mod active_units;
 pub mod axis_ratio;
 pub mod beta_vae;
 pub mod cbd;
+pub mod dci_lasso;
 pub mod dcimig;
 pub mod ds;
-pub mod dci_lasso;
 pub mod dto;
 pub mod elbo;
 pub mod explicitness;
+pub mod factor_vae;
+pub mod flatness;
 pub mod irs;
 pub mod jemmig;
 pub mod kl;
@@ -28,13 +30,14 @@ pub mod orientation_ratio;
 pub mod polarized;
 pub mod reconstruction;
 pub mod sap;
-pub mod unsupervised;
 pub mod udr;
+pub mod unsupervised;
 
 /// Every metric, in the order in which they are shown.
 pub const METRICS: &[Entry] = &[
     beta_vae::ENTRY,
     dci_lasso::ENTRY,
+    factor_vae::ENTRY,
     mig::ENTRY,
     mig_sup::ENTRY,
     jemmig::ENTRY,
@@ -51,6 +54,7 @@ pub const METRICS: &[Entry] = &[
     orientation_ratio::ENTRY,
     unsupervised::ENTRY,
     udr::ENTRY,
+    flatness::ENTRY,
     reconstruction::ENTRY,
     kl::ENTRY,
     elbo::ENTRY,

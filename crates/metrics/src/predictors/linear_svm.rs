@@ -153,7 +153,7 @@ impl LinearSvm {
 
     fn fit_sorted(unit: Unit, measured: &[f64], order: &[usize], classes: &Classes, c: f64) -> Self {
         let mut by_class = vec![Vec::new(); classes.n_classes];
-        order.iter().for_each(|&row| by_class[classes.of_rows[row] as usize].push(measured[row]));
+        order.iter().for_each(|&row| by_class[classes.of_rows[row]].push(measured[row]));
         let all = Sorted::new(order.iter().map(|&row| measured[row]).collect());
         let balanced = |of_class: &Sorted| {
             c * measured.len() as f64 / (classes.n_classes as f64 * of_class.values.len().max(1) as f64)
@@ -303,8 +303,8 @@ impl Problem<'_> {
 mod tests {
     use super::*;
 
-    fn classes(of_rows: &[u32]) -> Classes {
-        Classes { of_rows: of_rows.to_vec(), n_classes: *of_rows.iter().max().unwrap() as usize + 1 }
+    fn classes(of_rows: &[usize]) -> Classes {
+        Classes { of_rows: of_rows.to_vec(), n_classes: of_rows.iter().max().unwrap() + 1 }
     }
 
     fn assert_close(machines: &[(f64, f64)], expected: &[(f64, f64)], tolerance: f64) {

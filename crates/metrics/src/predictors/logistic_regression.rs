@@ -178,11 +178,11 @@ impl Problem<'_> {
         if self.classes.n_classes == 2 {
             for (logit, &class) in logits.iter_mut().zip(classes) {
                 let (probability, log_sum) = sigmoid(*logit);
-                loss += log_sum - *logit * f64::from(class);
-                *logit = probability - f64::from(class);
+                loss += log_sum - *logit * class as f64;
+                *logit = probability - class as f64;
             }
         } else {
-            let own: f64 = classes.iter().enumerate().map(|(row, &class)| logits[class as usize * BLOCK + row]).sum();
+            let own: f64 = classes.iter().enumerate().map(|(row, class)| logits[class * BLOCK + row]).sum();
             let log_sums = softmax(logits);
             loss = log_sums[..n_rows].iter().sum::<f64>() - own;
             take_own_class_off(logits, self.classes, block, n_rows);
@@ -201,7 +201,7 @@ mod tests {
         let features = Array2::from_shape_fn((150, 3), |(row, feature)| {
             ((row * 37 + feature * 11 + row * row * (feature + 1)) % 29) as f64 / 7.0 - 2.0
         });
-        let of_rows = (0..150).map(|row| ((row * 5 + row / 7) % n_classes) as u32).collect();
+        let of_rows = (0..150).map(|row| (row * 5 + row / 7) % n_classes).collect();
         (features, Classes { of_rows, n_classes })
     }
 
@@ -288,7 +288,7 @@ mod tests {
     fn huge_features_give_no_nan() {
         let features = array![[1e100, 0.0], [-1e100, 5e-324], [3.0, 1.0], [1e99, -1e100]];
         for n_classes in [2, 3, 4] {
-            let of_rows = (0..4).map(|row| (row % n_classes) as u32).collect();
+            let of_rows = (0..4).map(|row| row % n_classes).collect();
             let fitted = LogisticRegression::fit(&features, &Classes { of_rows, n_classes }, 1.0);
             assert!(fitted.probabilities(&features).iter().all(|p| (0.0..=1.0).contains(p)), "{fitted:?}");
         }

@@ -174,7 +174,7 @@ pub fn sigmoid(logit: f64) -> (f64, f64) {
 /// Takes 1 off the probability of each row's own class in block `block`: the derivative of the loss by the logits.
 pub fn take_own_class_off(probabilities: &mut [f64], classes: &Classes, block: usize, n_rows: usize) {
     for row in 0..n_rows {
-        probabilities[classes.of_rows[block * BLOCK + row] as usize * BLOCK + row] -= 1.0;
+        probabilities[classes.of_rows[block * BLOCK + row] * BLOCK + row] -= 1.0;
     }
 }
 

@@ -15,7 +15,7 @@ impl KnownValues {
     pub fn of(column: &ArrayRef1<f64>) -> (Self, Classes) {
         let classes = distinct_values(column);
         let mut values = vec![0.0; classes.n_classes];
-        classes.of_rows.iter().zip(column).for_each(|(&class, &value)| values[class as usize] = value);
+        classes.of_rows.iter().zip(column).for_each(|(&class, &value)| values[class] = value);
         (Self { values }, classes)
     }
 

@@ -12,7 +12,6 @@ pub mod known_values;
 pub mod kolmogorov_smirnov;
 pub mod largest_eigenvalue;
 pub mod mean;
-pub mod known_values;
 pub mod mutual_information;
 pub mod normal;
 pub mod pearson;

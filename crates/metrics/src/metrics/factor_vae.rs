@@ -1,0 +1,316 @@
+//! FactorVAE score: how often the latent that varies least tells which factor was held fixed.
+//!
+//! Kim and Mnih 2018, "Disentangling by factorising", section 3, with the numbers of Locatello et al. 2019. For each vote
+//! one factor is fixed at the value of a random row, 64 rows with that value are drawn, and the latent with the
+//! smallest `Var_batch / Var_data` gets the vote. A latent stands for the factor for which it got most of 10,000
+//! training votes; the score is how many of 5,000 others are for the factor that their latent stands for.
+//!
+//! Rows are drawn from the whole table with replacement, which on a full grid is to draw the other factors uniformly.
+//! On any other sample the other factors have the frequencies that they have among the rows with the fixed value.
+//!
+//! Departures: a latent that does not vary at all has no vote, with pruning or without (in the reference 0/0 wins the
+//! vote); where no latent has a vote the score is undefined (in the reference it is 0); `factor_vae.active_latents`
+//! counts those that have one (in the reference it is the number of all latents); continuous factors cannot be fixed and
+//! are not drawn.
+
+use ndarray::{Array2, ArrayRef1};
+use rand::{RngExt, seq};
+use rayon::prelude::*;
+use serde::{Deserialize, Serialize};
+use unbraid_data::{Error, LabelledCodes, Result, Rng, Seed, settings};
+
+use crate::Change::*;
+use crate::statistics::deviations::{Deviations, deviations};
+use crate::{Entry, Matrix, Metric, Scores, Subject};
+
+/// Settings of the FactorVAE score.
+#[derive(Debug, Clone, Serialize, Deserialize)]
+#[serde(default)]
+pub struct FactorVae {
+    /// How many rows are drawn for each vote; 64 in Locatello et al. 2019 (disentanglement_lib).
+    pub batch_size: usize,
+    /// How many votes decide which factor a latent stands for; 10,000 there.
+    pub train_votes: usize,
+    /// How many votes are counted for the score; 5,000 there.
+    pub eval_votes: usize,
+    /// From how many rows, drawn without replacement, a latent's variance is estimated; 10,000 there.
+    pub variance_rows: usize,
+    /// Latents with a smaller standard deviation have no vote; 0.05 there, 0 (all have one) in disent.
+    pub prune_below: f64,
+}
+
+impl Default for FactorVae {
+    fn default() -> Self {
+        Self { batch_size: 64, train_votes: 10_000, eval_votes: 5_000, variance_rows: 10_000, prune_below: 0.05 }
+    }
+}
+
+impl FactorVae {
+    fn check(self) -> Result<Self> {
+        let least = [
+            ("batch_size", self.batch_size, 2),
+            ("train_votes", self.train_votes, 1),
+            ("eval_votes", self.eval_votes, 1),
+            ("variance_rows", self.variance_rows, 2),
+        ];
+        if let Some((name, value, least)) = least.into_iter().find(|(_, value, least)| value < least) {
+            return Err(Error::new(format!("setting \"{name}\" is {value}")).help(format!("wanted at least {least}")));
+        }
+        if !(self.prune_below >= 0.0 && self.prune_below.is_finite()) {
+            return Err(Error::new(format!("setting \"prune_below\" is {}", self.prune_below))
+                .help("it is a standard deviation, 0 or more"));
+        }
+        Ok(self)
+    }
+}
+
+impl Metric for FactorVae {
+    /// `factor_vae` and `factor_vae.train` in [0, 1], `factor_vae.active_latents`, and the matrix of training votes.
+    fn score(&self, subject: &Subject, rng: &mut Rng) -> Scores {
+        let data = subject.data();
+        let seed = Seed(rng.random());
+        let voters = Voters::new(subject, self, &mut seed.stream("variances"));
+        let n_active = voters.latents.len() as f64;
+        let ballot = match Ballot::new(subject) {
+            _ if voters.latents.is_empty() => Err(self.nobody_votes()),
+            ballot if ballot.factors.is_empty() => Err("needs a discrete factor to hold fixed".to_string()),
+            ballot => Ok(ballot),
+        };
+        let ballot = match ballot {
+            Ok(ballot) => ballot,
+            Err(reason) => {
+                let scores = Scores::new().without("factor_vae", &reason).without("factor_vae.train", &reason);
+                return scores.with("factor_vae.active_latents", n_active);
+            }
+        };
+        let count = |stream: &str, n_votes: usize| {
+            let vote = |number| voters.vote(&ballot, self.batch_size, &mut seed.stream_at(stream, number as u64));
+            let votes: Vec<(usize, usize)> = (0..n_votes).into_par_iter().map(vote).collect();
+            let mut counts = Array2::zeros((data.n_latents(), data.n_factors()));
+            votes.into_iter().for_each(|(latent, factor)| counts[[latent, factor]] += 1.0);
+            counts
+        };
+        let train = count("training votes", self.train_votes); // [latents, factors]
+        let stands_for: Vec<usize> = train.outer_iter().map(|of_latent| first_largest(&of_latent)).collect();
+        Scores::new()
+            .with("factor_vae", accuracy(&count("evaluation votes", self.eval_votes), &stands_for))
+            .with("factor_vae.train", accuracy(&train, &stands_for))
+            .with("factor_vae.active_latents", n_active)
+            .with_matrix(Matrix::of_latents_and_factors("factor_vae.votes", data, train))
+    }
+}
+
+impl FactorVae {
+    fn nobody_votes(&self) -> String {
+        match self.prune_below {
+            0.0 => "every latent is constant".to_string(),
+            least => format!("no latent has a standard deviation of {least} or more (setting \"prune_below\")"),
+        }
+    }
+}
+
+/// The latents that have a vote, and their codes in units of their standard deviations.
+struct Voters {
+    /// Which latents of the table they are.
+    latents: Vec<usize>,
+    /// `[rows, voters]`, row by row in the order of the rows' factors.
+    codes: Vec<f64>,
+}
+
+impl Voters {
+    fn new(subject: &Subject, settings: &FactorVae, rng: &mut Rng) -> Self {
+        let data = subject.data();
+        let rows = subject.rows_by_factors();
+        let n_sampled = rows.len().min(settings.variance_rows);
+        let sampled: Vec<usize> = if n_sampled < rows.len() {
+            seq::index::sample(rng, rows.len(), n_sampled).iter().map(|place| rows[place]).collect()
+        } else {
+            rows.to_vec()
+        };
+        let mut voters = Vec::new(); // latents, and their codes [rows] in the order of the rows' factors
+        for (latent, column) in data.codes().columns().into_iter().enumerate() {
+            let Deviations { of_rows, scale, .. } = deviations(&column);
+            let in_units = sample_deviation(&of_rows, &sampled);
+            if in_units > 0.0 && in_units * scale >= settings.prune_below {
+                voters.push((latent, rows.iter().map(|&row| of_rows[row] / in_units).collect::<Vec<f64>>()));
+            }
+        }
+        let codes = (0..rows.len()).flat_map(|place| voters.iter().map(move |(_, codes)| codes[place])).collect();
+        Self { latents: voters.iter().map(|(latent, _)| *latent).collect(), codes }
+    }
+
+    /// Draws a batch with one factor fixed; gives the latent that varies least in it, and the factor.
+    fn vote(&self, ballot: &Ballot, batch_size: usize, rng: &mut Rng) -> (usize, usize) {
+        let (factor, alike) = ballot.draw(rng);
+        let n_voters = self.latents.len();
+        let codes_of = |place: usize| &self.codes[place * n_voters..(place + 1) * n_voters];
+        let mut draw = || codes_of(alike[rng.random_range(0..alike.len() as u32) as usize] as usize);
+        // Distances from the first code of the batch have its variance, and are exactly 0 where nothing varies.
+        let first = draw();
+        let mut sums = vec![(0.0, 0.0); n_voters];
+        for _ in 1..batch_size {
+            for (((sum, squares), code), first) in sums.iter_mut().zip(draw()).zip(first) {
+                let distance = code - first;
+                *sum += distance;
+                *squares += distance * distance;
+            }
+        }
+        let variance = |&(sum, squares): &(f64, f64)| (squares - sum * sum / batch_size as f64).max(0.0);
+        let least = sums.iter().map(variance).fold(f64::INFINITY, f64::min);
+        let is_least = |sums| variance(sums) <= least * (1.0 + TIE);
+        (self.latents[sums.iter().position(is_least).unwrap_or(0)], factor)
+    }
+}
+
+/// Variances that differ by less than this share are equal, and the first such latent has the vote: two latents that are
+/// a fixed factor plus and minus another one vary exactly alike, and rounding should not decide between them.
+const TIE: f64 = 1e-9;
+
+/// The standard deviation of some rows of a column, divided by their number less one; 0 for a single row.
+fn sample_deviation(column: &[f64], rows: &[usize]) -> f64 {
+    let first = column[rows[0]];
+    let mean = rows.iter().map(|&row| column[row] - first).sum::<f64>() / rows.len() as f64;
+    let squares: f64 = rows.iter().map(|&row| (column[row] - first - mean).powi(2)).sum();
+    (squares / (rows.len() - 1).max(1) as f64).sqrt()
+}
+
+/// What is voted on: the factors that can be fixed, and the rows that have each value of them.
+struct Ballot {
+    /// The numbers of the discrete factors.
+    factors: Vec<RowsByValue>,
+    n_rows: u32,
+}
+
+/// The rows of a table, numbered in the order of their factors and grouped by one of them.
+struct RowsByValue {
+    factor: usize,
+    /// Each row's value. `[rows]`
+    values: Vec<usize>,
+    /// For each value its first place in `rows`, and in the end the number of rows. `[values + 1]`
+    starts: Vec<usize>,
+    /// `[rows]`
+    rows: Vec<u32>,
+}
+
+impl Ballot {
+    fn new(subject: &Subject) -> Self {
+        let data = subject.data();
+        let discrete = (0..data.n_factors()).filter(|&factor| data.space().factors()[factor].size.is_some());
+        let factors = discrete.map(|factor| RowsByValue::new(data, factor, subject.rows_by_factors())).collect();
+        Self { factors, n_rows: data.n_rows() as u32 }
+    }
+
+    /// A factor, and the rows that have the same value of it as a random row.
+    fn draw(&self, rng: &mut Rng) -> (usize, &[u32]) {
+        let drawn = &self.factors[rng.random_range(0..self.factors.len() as u32) as usize];
+        let value = drawn.values[rng.random_range(0..self.n_rows) as usize];
+        (drawn.factor, &drawn.rows[drawn.starts[value]..drawn.starts[value + 1]])
+    }
+}
+
+impl RowsByValue {
+    fn new(data: &LabelledCodes, factor: usize, order: &[usize]) -> Self {
+        let column = data.factors().column(factor);
+        let values: Vec<usize> = order.iter().map(|&row| column[row] as usize).collect();
+        let mut starts = vec![0; values.iter().max().map_or(0, |largest| largest + 2)];
+        values.iter().for_each(|value| starts[value + 1] += 1);
+        (1..starts.len()).for_each(|value| starts[value] += starts[value - 1]);
+        let mut next = starts.clone();
+        let mut rows = vec![0; values.len()];
+        for (row, &value) in values.iter().enumerate() {
+            rows[next[value]] = row as u32;
+            next[value] += 1;
+        }
+        Self { factor, values, starts, rows }
+    }
+}
+
+/// The position of the largest number, the first of several.
+fn first_largest(numbers: &ArrayRef1<f64>) -> usize {
+    (1..numbers.len()).fold(0, |best, position| if numbers[position] > numbers[best] { position } else { best })
+}
+
+/// The share of `votes [latents, factors]` that are for the factor that their latent stands for.
+fn accuracy(votes: &Array2<f64>, stands_for: &[usize]) -> f64 {
+    votes.outer_iter().zip(stands_for).map(|(of_latent, &factor)| of_latent[factor]).sum::<f64>() / votes.sum()
+}
+
+/// The row in the list of metrics.
+pub const ENTRY: Entry = Entry {
+    name: "factor_vae",
+    about: "how often the latent that varies least tells which factor was fixed",
+    paper: "Kim and Mnih 2018",
+    ranges: &[("factor_vae", 0.0, 1.0), ("factor_vae.active_latents", 0.0, f64::INFINITY)],
+    left_alone_by: &[LatentOrder, LatentSigns, Shift, RowOrder, LogVariances, Losses],
+    build: |table| Ok(Box::new(settings::read::<FactorVae>(table)?.check()?)),
+    complete: settings::complete::<FactorVae>,
+};
+
+#[cfg(test)]
+mod tests {
+    use ndarray::array;
+    use unbraid_data::labelled_codes::Extras;
+    use unbraid_data::{Factor, FactorSpace};
+
+    use super::*;
+
+    fn score(settings: &FactorVae, codes: Array2<f64>) -> Scores {
+        let factors = array![[0.0, 0.0], [0.0, 1.0], [1.0, 0.0], [1.0, 1.0]];
+        let space = FactorSpace::grid([("shape", 2), ("scale", 2)]);
+        let data = LabelledCodes::new(codes, factors, space, Extras::default()).unwrap();
+        settings.score(&Subject::new(&data, Seed(1)), &mut Seed(1).stream("metric/factor_vae"))
+    }
+
+    #[test]
+    fn votes_are_counted_under_the_latents_own_number() {
+        // z0 never moves and has no vote; z1 is minus the second factor and z2 the first.
+        let scores =
+            score(&FactorVae::default(), array![[7.0, 0.0, 0.0], [7.0, -1.0, 0.0], [7.0, 0.0, 1.0], [7.0, -1.0, 1.0]]);
+        for (name, expected) in [("factor_vae", 1.0), ("factor_vae.train", 1.0), ("factor_vae.active_latents", 2.0)] {
+            assert_eq!(scores.value(name), Some(expected), "{name}");
+        }
+        let votes = &scores.matrices[0].values;
+        assert_eq!(votes.sum(), 10_000.0);
+        assert_eq!(votes[[1, 1]] + votes[[2, 0]], 10_000.0);
+        // Each of two factors is drawn half the time: 5,000 with a standard deviation of 50.
+        assert!((votes[[1, 1]] - 5_000.0).abs() < 250.0);
+    }
+
+    #[test]
+    fn small_latents_vote_only_without_pruning_and_constant_ones_never() {
+        // The standard deviation of 0, 0, 0.08, 0.08 is 0.08 / sqrt(3) = 0.046.
+        let codes = array![[0.0, 5.0], [0.0, 5.0], [0.08, 5.0], [0.08, 5.0]];
+        let scores = score(&FactorVae::default(), codes.clone());
+        let reason = "no latent has a standard deviation of 0.05 or more (setting \"prune_below\")".to_string();
+        assert_eq!(scores.undefined[0], ("factor_vae".to_string(), reason));
+        assert_eq!(scores.value("factor_vae.active_latents"), Some(0.0));
+        // With one voter all votes are its own, right for one factor in two.
+        let scores = score(&FactorVae { prune_below: 0.0, ..FactorVae::default() }, codes);
+        assert_eq!(scores.value("factor_vae.active_latents"), Some(1.0));
+        assert!((scores.value("factor_vae").unwrap() - 0.5).abs() < 0.04);
+    }
+
+    #[test]
+    fn continuous_factors_are_not_drawn() {
+        let size_of = |size| Factor { name: format!("{size:?}"), size };
+        let codes = array![[0.0], [1.0], [3.0]];
+        let space = FactorSpace::sample(vec![size_of(None), size_of(Some(2))]);
+        let factors = array![[0.5, 0.0], [1.5, 0.0], [2.5, 1.0]];
+        let data = LabelledCodes::new(codes.clone(), factors, space, Extras::default()).unwrap();
+        let mut rng = Seed(1).stream("metric/factor_vae");
+        let scores = FactorVae::default().score(&Subject::new(&data, Seed(1)), &mut rng);
+        assert_eq!(scores.value("factor_vae"), Some(1.0));
+        assert_eq!(scores.matrices[0].values, array![[0.0, 10_000.0]]);
+
+        let space = FactorSpace::sample(vec![size_of(None)]);
+        let data = LabelledCodes::new(codes.clone(), codes, space, Extras::default()).unwrap();
+        let scores = FactorVae::default().score(&Subject::new(&data, Seed(1)), &mut rng);
+        assert_eq!(scores.undefined[0].1, "needs a discrete factor to hold fixed");
+    }
+
+    #[test]
+    fn settings_outside_their_range_are_refused() {
+        assert!(FactorVae { batch_size: 1, ..FactorVae::default() }.check().is_err());
+        assert!(FactorVae { prune_below: f64::NAN, ..FactorVae::default() }.check().is_err());
+    }
+}

@@ -3,7 +3,7 @@
 use toml::Table;
 use unbraid_data::{Result, Rng};
 
-#[cfg_attr(not(test), expect(dead_code))]
+mod dci_scores;
 mod importance_scores;
 pub mod metrics;
 pub mod predictors;

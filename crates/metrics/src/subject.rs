@@ -5,7 +5,11 @@ use std::sync::OnceLock;
 
 use ndarray::{Array2, Axis};
 use rand::seq::SliceRandom;
-use unbraid_data::{LabelledCodes, Seed};
+use rayon::prelude::*;
+use unbraid_data::{Factor, LabelledCodes, Seed};
+
+use crate::predictors::boosted_trees::BoostedTrees;
+use crate::predictors::ranked_columns::RankedColumns;
 
 /// Codes `[rows, latents]` and factors `[rows, factors]` of the same rows.
 #[derive(Debug, Clone, PartialEq)]
@@ -36,6 +40,8 @@ pub struct Subject<'a> {
     seed: Seed,
     train: OnceLock<Tables>,
     split: OnceLock<Result<Split, String>>,
+    ranked_codes: OnceLock<RankedColumns>,
+    boosted_trees: OnceLock<Vec<BoostedTrees>>,
 }
 
 impl<'a> Subject<'a> {
@@ -46,7 +52,15 @@ impl<'a> Subject<'a> {
 
     /// The codes of one model beside those that `others` give to the same images.
     pub fn among(data: &'a LabelledCodes, others: &'a [&'a LabelledCodes], seed: Seed) -> Self {
-        Self { data, others, seed, train: OnceLock::new(), split: OnceLock::new() }
+        Self {
+            data,
+            others,
+            seed,
+            train: OnceLock::new(),
+            split: OnceLock::new(),
+            ranked_codes: OnceLock::new(),
+            boosted_trees: OnceLock::new(),
+        }
     }
 
     /// The whole table.
@@ -71,6 +85,27 @@ impl<'a> Subject<'a> {
     /// replacement, two thirds to fit on (10,000 at most) and the others to test on (5,000 at most).
     pub fn split(&self) -> Result<&Split, String> {
         self.split.get_or_init(|| self.draw_split()).as_ref().map_err(Clone::clone)
+    }
+
+    /// The codes of the rows to fit on, sorted for trees.
+    pub fn ranked_codes(&self) -> Result<&RankedColumns, String> {
+        let split = self.split()?;
+        Ok(self.ranked_codes.get_or_init(|| RankedColumns::new(&split.train.codes)))
+    }
+
+    /// Boosted trees for each factor, fitted on the rows to fit on: a classifier for a discrete factor, a regressor for
+    /// a continuous one. `[factors]`
+    pub fn boosted_trees(&self) -> Result<&[BoostedTrees], String> {
+        let (split, table) = (self.split()?, self.ranked_codes()?);
+        Ok(self.boosted_trees.get_or_init(|| {
+            let factors = self.data.space().factors();
+            let columns: Vec<Vec<f64>> = split.train.factors.columns().into_iter().map(|of| of.to_vec()).collect();
+            let fit = |(factor, values): (&Factor, &Vec<f64>)| match factor.size {
+                Some(_) => BoostedTrees::classify(table, values),
+                None => BoostedTrees::regress(table, values),
+            };
+            factors.par_iter().zip(&columns).map(fit).collect()
+        }))
     }
 
     fn draw_split(&self) -> Result<Split, String> {

@@ -54,7 +54,7 @@ impl Parts {
             LatentOrder => self.codes = self.codes.select(Axis(1), &[2, 0, 3, 1]),
             LatentSigns => self.codes *= &array![[-1.0, 1.0, -1.0, -1.0]],
             CommonScale => self.codes *= 0.01,
-            LatentScales => self.codes *= &array![[0.01, 3.0, 0.5, 2.0]],
+            LatentScales => self.codes *= &array![[0.01, 3.0, 0.5, 0.01]],
             Shift => self.codes += 0.7,
             Rotation => self.codes = self.codes.dot(&rotation()),
             RowOrder => self = self.select(&(0..120).map(|row| row * 77 % 120).collect::<Vec<usize>>()),

@@ -9,6 +9,7 @@ use crate::{Entry, Metric, Scores, Subject};
 pub mod active_units;
 pub mod axis_ratio;
 pub mod cbd;
+pub mod dci;
 pub mod elbo;
 pub mod kl;
 pub mod linearity_ratio;
@@ -20,6 +21,7 @@ pub mod reconstruction;
 pub const METRICS: &[Entry] = &[
     mig::ENTRY,
     cbd::ENTRY,
+    dci::ENTRY,
     linearity_ratio::ENTRY,
     axis_ratio::ENTRY,
     orientation_ratio::ENTRY,

@@ -2,3 +2,8 @@
 //!
 //! Every predictor is deterministic: the same table (and the same random stream, where it draws) gives the same bits on
 //! any number of threads.
+
+pub mod boosted_trees;
+pub mod ranked_columns;
+mod regression_tree;
+mod split_search;

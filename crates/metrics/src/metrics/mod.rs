@@ -10,6 +10,7 @@ pub mod active_units;
 pub mod axis_ratio;
 pub mod cbd;
 pub mod dci;
+pub mod dci_forest;
 pub mod elbo;
 pub mod kl;
 pub mod linearity_ratio;
@@ -22,6 +23,7 @@ pub const METRICS: &[Entry] = &[
     mig::ENTRY,
     cbd::ENTRY,
     dci::ENTRY,
+    dci_forest::ENTRY,
     linearity_ratio::ENTRY,
     axis_ratio::ENTRY,
     orientation_ratio::ENTRY,

@@ -4,6 +4,8 @@
 //! any number of threads.
 
 pub mod boosted_trees;
+mod decision_tree;
+pub mod random_forest;
 pub mod ranked_columns;
 mod regression_tree;
 mod split_search;

@@ -216,9 +216,9 @@ impl Target {
             let (mut sum, mut curvature) = (0.0, 0.0);
             for &row in rows {
                 let gradient = gradients[row as usize];
-                let probability = truth(row as usize) - gradient;
                 sum += gradient;
-                curvature += probability * (1.0 - probability);
+                // p (1 - p), since the gradient is -p or 1 - p.
+                curvature += gradient.abs() * (1.0 - gradient.abs());
             }
             let n_rows = rows.len() as f64;
             let value = match self {

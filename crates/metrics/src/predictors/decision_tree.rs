@@ -1,8 +1,11 @@
 //! One tree of a random forest, grown on rows drawn with replacement until its leaves are pure.
 
+use std::mem;
+
 use rand::RngExt;
 use unbraid_data::Rng;
 
+use super::partition::partition;
 use super::ranked_columns::{LEAST_GAP, RankedColumns, is_apart};
 use crate::statistics::classes::Classes;
 
@@ -41,16 +44,30 @@ impl DecisionTree {
         (growth.tree, growth.importance)
     }
 
-    /// The classes in the leaf that a code falls into, and their shares of it. `code [latents]`
-    #[inline]
-    pub fn shares(&self, code: &[f32]) -> &[(usize, f64)] {
-        let mut number = 0;
-        loop {
+    /// Adds to `shares [rows, classes]` those of the leaf that each code falls into. `codes [rows, latents]`
+    pub fn add_shares(&self, codes: &[f32], n_latents: usize, shares: &mut [f64], n_classes: usize) {
+        // All rows go down the tree together, which spares the processor a wrong guess at every node of every row.
+        let mut rows: Vec<u32> = (0..(codes.len() / n_latents) as u32).collect();
+        let mut right_rows = Vec::new();
+        let mut waiting = vec![(0, 0, rows.len())];
+        while let Some((number, start, end)) = waiting.pop() {
+            let part = &mut rows[start..end];
             match self.nodes[number] {
-                TreeNode::Leaf { start, end } => return &self.shares[start as usize..end as usize],
+                TreeNode::Leaf { start, end } => {
+                    for &row in part.iter() {
+                        for &(class, share) in &self.shares[start as usize..end as usize] {
+                            shares[row as usize * n_classes + class] += share;
+                        }
+                    }
+                }
                 TreeNode::Split { latent, right, threshold } => {
-                    let is_left = f64::from(code[latent as usize]) <= threshold;
-                    number = if is_left { number + 1 } else { right as usize };
+                    let value = |row: u32| codes[row as usize * n_latents + latent as usize];
+                    let middle = start + partition(part, &mut right_rows, |row| f64::from(value(row)) > threshold);
+                    for (number, start, end) in [(right as usize, middle, end), (number + 1, start, middle)] {
+                        if start < end {
+                            waiting.push((number, start, end));
+                        }
+                    }
                 }
             }
         }
@@ -73,8 +90,10 @@ struct Growth<'a> {
     rows: Vec<u32>,
     right: Vec<u32>,
     latents: Vec<usize>,
-    /// How many rows of each class the node has, and how many of them are left of the place that is tried.
+    /// How many rows of each class the node has on either side of the place that is tried.
     counts: Vec<[u64; 2]>,
+    /// Which of both sides is the right one; all rows are there before the first place.
+    right_side: usize,
     places: Vec<u32>,
     is_in_node: Vec<u64>,
 }
@@ -104,6 +123,7 @@ impl<'a> Growth<'a> {
             right: Vec::new(),
             latents: (0..table.columns.len()).collect(),
             counts: vec![[0, 0]; classes.n_classes],
+            right_side: 0,
             places: Vec::new(),
             is_in_node: vec![0; n_rows.div_ceil(64)],
         }
@@ -111,13 +131,14 @@ impl<'a> Growth<'a> {
 
     /// Adds the node of `rows[start..end]` to the tree. If it is split, says where its right side starts.
     fn split(&mut self, start: usize, end: usize, rng: &mut Rng) -> Option<usize> {
-        let mut n_rows = 0;
+        let (mut n_rows, mut squares) = (0, 0);
         for &row in &self.rows[start..end] {
             let Drawn { class, n_times } = self.drawn[row as usize];
-            self.counts[class as usize][0] += u64::from(n_times);
-            n_rows += u64::from(n_times);
+            let (count, n_times) = (&mut self.counts[class as usize][self.right_side], u64::from(n_times));
+            squares += n_times * (2 * *count + n_times);
+            *count += n_times;
+            n_rows += n_times;
         }
-        let squares = self.squares(start, end);
         let best = if squares == n_rows * n_rows { None } else { self.best(start, end, (n_rows, squares), rng) };
         let middle = match best {
             None => {
@@ -133,23 +154,6 @@ impl<'a> Growth<'a> {
             self.counts[self.drawn[row as usize].class as usize] = [0, 0];
         }
         middle
-    }
-
-    /// The sum over the node's classes of their squared counts.
-    fn squares(&mut self, start: usize, end: usize) -> u64 {
-        let mut squares = 0;
-        for &row in &self.rows[start..end] {
-            let count = &mut self.counts[self.drawn[row as usize].class as usize];
-            // Each class is counted at its first row, and marked.
-            if count[1] == 0 {
-                squares += count[0] * count[0];
-                count[1] = 1;
-            }
-        }
-        for &row in &self.rows[start..end] {
-            self.counts[self.drawn[row as usize].class as usize][1] = 0;
-        }
-        squares
     }
 
     /// The best place of the latents that are drawn for this node, which has `n_rows` with `squares`.
@@ -202,38 +206,44 @@ impl<'a> Growth<'a> {
         let column = &self.table.columns[latent];
         let mut highest = best.as_ref().map_or(f64::NEG_INFINITY, |best| best.proxy);
         let (mut n_left, mut squares_left, mut squares_right) = (0, 0, squares);
+        let (right_side, left_side) = (self.right_side % 2, (self.right_side + 1) % 2);
         let mut below = f32::INFINITY;
         for &place in &self.places {
             let above = column.sorted[place as usize];
             if is_apart(below, above) {
-                let proxy = squares_left as f64 / n_left as f64 + squares_right as f64 / (n_rows - n_left) as f64;
-                if proxy > highest {
-                    highest = proxy;
-                    *best = Some(Best { proxy, latent, below, above });
+                let (left, right) = (n_left as f64, (n_rows - n_left) as f64);
+                let (of_left, of_right) = (squares_left as f64, squares_right as f64);
+                // Most places are refused without a division.
+                if of_left * right + of_right * left >= highest * left * right * (1.0 - 1e-12) {
+                    let proxy = of_left / left + of_right / right;
+                    if proxy > highest {
+                        highest = proxy;
+                        *best = Some(Best { proxy, latent, below, above });
+                    }
                 }
             }
             let Drawn { class, n_times } = self.drawn[column.rows[place as usize] as usize];
             let n_times = u64::from(n_times);
-            let [all, left] = &mut self.counts[class as usize];
-            squares_left += n_times * (2 * *left + n_times);
-            squares_right -= n_times * (2 * (*all - *left) - n_times);
-            *left += n_times;
+            let counts = &mut self.counts[class as usize];
+            squares_left += n_times * (2 * counts[left_side] + n_times);
+            squares_right -= n_times * (2 * counts[right_side] - n_times);
+            counts[left_side] += n_times;
+            counts[right_side] -= n_times;
             n_left += n_times;
             below = above;
         }
-        for &place in &self.places {
-            self.counts[self.drawn[column.rows[place as usize] as usize].class as usize][1] = 0;
-        }
+        // All rows are on the left now, which the next latent calls right.
+        self.right_side = left_side;
     }
 
     fn add_leaf(&mut self, start: usize, end: usize, n_rows: u64) {
         let first = self.tree.shares.len() as u32;
         for &row in &self.rows[start..end] {
             let class = self.drawn[row as usize].class as usize;
-            let count = &mut self.counts[class];
-            if count[1] == 0 {
-                self.tree.shares.push((class, count[0] as f64 / n_rows as f64));
-                count[1] = 1;
+            // A class is added at its first row.
+            let count = mem::take(&mut self.counts[class][self.right_side]);
+            if count > 0 {
+                self.tree.shares.push((class, count as f64 / n_rows as f64));
             }
         }
         self.tree.nodes.push(TreeNode::Leaf { start: first, end: self.tree.shares.len() as u32 });
@@ -244,18 +254,7 @@ impl<'a> Growth<'a> {
         let threshold = f64::from(best.below) / 2.0 + f64::from(best.above) / 2.0;
         self.tree.nodes.push(TreeNode::Split { latent: best.latent as u32, right: 0, threshold });
         let values = &self.table.columns[best.latent].values;
-        let rows = &mut self.rows[start..end];
-        self.right.resize(rows.len(), 0);
-        let (mut n_left, mut n_right) = (0, 0);
-        for place in 0..rows.len() {
-            let row = rows[place];
-            let is_right = f64::from(values[row as usize]) > threshold;
-            rows[n_left] = row;
-            self.right[n_right] = row;
-            n_left += usize::from(!is_right);
-            n_right += usize::from(is_right);
-        }
-        rows[n_left..].copy_from_slice(&self.right[..n_right]);
-        start + n_left
+        let is_right = |row: u32| f64::from(values[row as usize]) > threshold;
+        start + partition(&mut self.rows[start..end], &mut self.right, is_right)
     }
 }

@@ -20,7 +20,7 @@ use crate::statistics::classes::Classes;
 const N_TREES: usize = 100;
 
 /// How many rows are predicted at a time.
-const ROWS_AT_ONCE: usize = 256;
+const ROWS_AT_ONCE: usize = 2048;
 
 /// Trees fitted to one factor.
 pub struct RandomForest {
@@ -63,9 +63,7 @@ impl RandomForest {
     fn predict_block(&self, block: &[f32], n_latents: usize) -> Vec<usize> {
         let mut shares = vec![0.0; block.len() / n_latents * self.n_classes]; // [rows, classes]
         for tree in &self.trees {
-            for (code, shares) in block.chunks_exact(n_latents).zip(shares.chunks_exact_mut(self.n_classes)) {
-                tree.shares(code).iter().for_each(|&(class, share)| shares[class] += share);
-            }
+            tree.add_shares(block, n_latents, &mut shares, self.n_classes);
         }
         let first_best = |shares: &[f64]| {
             (1..shares.len()).fold(0, |best, class| if shares[class] > shares[best] { class } else { best })

@@ -9,6 +9,7 @@
 
 use std::mem;
 
+use super::partition::partition;
 use super::ranked_columns::RankedColumns;
 use super::split_search::{Gradients, Histogram, Node, Search, Split, fill_histogram, subtract_histogram};
 
@@ -173,27 +174,25 @@ impl<'a> Grower<'a> {
         variance < 1e-10 * mean * mean && rows.iter().all(|&row| self.gradients.cells[row as usize].sum == first)
     }
 
-    /// Moves the rows that go right behind those that go left.
+    /// Moves the rows that go right behind those that go left. Sums are counted where a side may be split again.
     fn partition(&mut self, part: Part, split: &Split) -> [Part; 2] {
         let values = &self.table.columns[split.latent].values;
         let [left, right] = [2 * part.node + 1, 2 * part.node + 2];
         let rows = &mut self.rows[part.start..part.end];
-        self.right.resize(rows.len(), 0);
-        let (mut n_left, mut n_right, mut sum, mut squares) = (0, 0, 0, 0.0);
-        for place in 0..rows.len() {
-            // Which way a row goes is hard to guess, so both ways are taken without a branch, and one is overwritten.
-            let row = rows[place];
-            let is_right = f64::from(values[row as usize]) > split.threshold;
-            rows[n_left] = row;
-            self.right[n_right] = row;
-            n_left += usize::from(!is_right);
-            n_right += usize::from(is_right);
-            self.node_of_rows[row as usize] = left as u8 + u8::from(is_right);
-            let of_left = self.gradients.cells[row as usize].sum * i64::from(!is_right);
-            sum += of_left;
-            squares += of_left as f64 * of_left as f64;
-        }
-        rows[n_left..].copy_from_slice(&self.right[..n_right]);
+        let (mut sum, mut squares) = (0, 0.0);
+        let is_right = |row: u32| f64::from(values[row as usize]) > split.threshold;
+        let n_left = if is_split_further(left) {
+            partition(rows, &mut self.right, |row| {
+                let is_right = is_right(row);
+                self.node_of_rows[row as usize] = left as u8 + u8::from(is_right);
+                let of_left = self.gradients.cells[row as usize].sum * i64::from(!is_right);
+                sum += of_left;
+                squares += of_left as f64 * of_left as f64;
+                is_right
+            })
+        } else {
+            partition(rows, &mut self.right, is_right)
+        };
         let middle = part.start + n_left;
         let on_right = (part.sum - sum, part.squares - squares);
         [

@@ -6,6 +6,8 @@ use unbraid_data::{Result, Rng};
 mod importance_scores;
 pub mod impossibility;
 pub mod known_codes;
+mod dci_scores;
+mod importance_scores;
 pub mod metrics;
 pub mod predictors;
 mod row_order;

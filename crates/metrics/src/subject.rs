@@ -6,8 +6,11 @@ use std::sync::{Arc, Mutex, OnceLock, PoisonError};
 
 use ndarray::{Array2, Axis};
 use rand::seq::SliceRandom;
-use unbraid_data::{LabelledCodes, Seed};
+use rayon::prelude::*;
+use unbraid_data::{Factor, LabelledCodes, Seed};
 
+use crate::predictors::boosted_trees::BoostedTrees;
+use crate::predictors::ranked_columns::RankedColumns;
 use crate::row_order::rows_by_factors;
 use crate::statistics::information::{Binning, Information};
 use crate::traversal_ratios::{TraversalRatios, ratios_of_traversals};
@@ -46,6 +49,8 @@ pub struct Subject<'a> {
     rows_by_factors: OnceLock<Vec<usize>>,
     traversals: Vec<OnceLock<Result<Array2<usize>, String>>>,
     traversal_ratios: OnceLock<Vec<Result<TraversalRatios, String>>>,
+    ranked_codes: OnceLock<RankedColumns>,
+    boosted_trees: OnceLock<Vec<BoostedTrees>>,
 }
 
 impl<'a> Subject<'a> {
@@ -66,6 +71,8 @@ impl<'a> Subject<'a> {
             rows_by_factors: OnceLock::new(),
             traversals: vec![OnceLock::new(); data.n_factors()],
             traversal_ratios: OnceLock::new(),
+            ranked_codes: OnceLock::new(),
+            boosted_trees: OnceLock::new(),
         }
     }
 
@@ -119,6 +126,27 @@ impl<'a> Subject<'a> {
     /// For each factor the ratios of its traversals, or why there are none.
     pub fn traversal_ratios(&self) -> &[Result<TraversalRatios, String>] {
         self.traversal_ratios.get_or_init(|| ratios_of_traversals(self))
+    }
+
+    /// The codes of the rows to fit on, sorted for trees.
+    pub fn ranked_codes(&self) -> Result<&RankedColumns, String> {
+        let split = self.split()?;
+        Ok(self.ranked_codes.get_or_init(|| RankedColumns::new(&split.train.codes)))
+    }
+
+    /// Boosted trees for each factor, fitted on the rows to fit on: a classifier for a discrete factor, a regressor for
+    /// a continuous one. `[factors]`
+    pub fn boosted_trees(&self) -> Result<&[BoostedTrees], String> {
+        let (split, table) = (self.split()?, self.ranked_codes()?);
+        Ok(self.boosted_trees.get_or_init(|| {
+            let factors = self.data.space().factors();
+            let columns: Vec<Vec<f64>> = split.train.factors.columns().into_iter().map(|of| of.to_vec()).collect();
+            let fit = |(factor, values): (&Factor, &Vec<f64>)| match factor.size {
+                Some(_) => BoostedTrees::classify(table, values),
+                None => BoostedTrees::regress(table, values),
+            };
+            factors.par_iter().zip(&columns).map(fit).collect()
+        }))
     }
 
     fn draw_split(&self) -> Result<Split, String> {

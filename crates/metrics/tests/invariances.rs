@@ -59,7 +59,7 @@ impl Parts {
             }
             LatentSigns => self = self.transform(&Array2::from_diag(&array![-1.0, 1.0, -1.0, -1.0])),
             CommonScale => self = self.transform(&(Array2::eye(4) * 0.01)),
-            LatentScales => self = self.transform(&Array2::from_diag(&array![0.01, 3.0, 0.5, 2.0])),
+            LatentScales => self = self.transform(&Array2::from_diag(&array![0.01, 3.0, 0.5, 0.01])),
             Shift => self.codes += 0.7,
             Rotation => self = self.transform(&rotation()),
             RowOrder => self = self.select(&(0..120).map(|row| row * 77 % 120).collect::<Vec<usize>>()),

@@ -14,6 +14,8 @@ pub mod dci_lasso;
 pub mod dcimig;
 pub mod ds;
 pub mod dto;
+pub mod dci;
+pub mod dci_forest;
 pub mod elbo;
 pub mod explicitness;
 pub mod factor_vae;
@@ -49,6 +51,8 @@ pub const METRICS: &[Entry] = &[
     cbd::ENTRY,
     mcc::ENTRY,
     ds::ENTRY,
+    dci::ENTRY,
+    dci_forest::ENTRY,
     linearity_ratio::ENTRY,
     axis_ratio::ENTRY,
     orientation_ratio::ENTRY,

@@ -1,0 +1,366 @@
+//! The split of a node's rows that leaves the least squared error, found without looking at most places.
+//!
+//! Every place between two sorted values of a latent is a candidate, as in scikit-learn's exact trees. With `n` of the `N`
+//! rows and `s` of the sum `S` on the left, a split gains `c^2 N / (n (N - n))`, where `c = s - S n / N`. A histogram of
+//! the latent's buckets gives `n` and `s` at their borders, and how far `c` can stray within each; only buckets that can
+//! hold the best place are walked through.
+//!
+//! Gradients are whole numbers in a small unit, so that sums do not depend on the order of rows, a node's
+//! histogram is exactly its parent's less its sibling's, and latents that split alike gain exactly alike.
+
+use super::ranked_columns::{Bucket, MOST_BUCKETS, RankedColumn, RankedColumns, is_apart};
+
+/// A row's gradient, or the sum of many.
+#[derive(Debug, Clone, Copy, Default, PartialEq)]
+#[repr(align(16))]
+pub struct Cell {
+    /// In units of `Gradients::unit`.
+    pub sum: i64,
+    /// How many rows in the low bits; the positive gradients among them, rounded up in a larger unit, in the high ones.
+    packed: u64,
+}
+
+impl Cell {
+    #[inline]
+    fn add(&mut self, other: Cell) {
+        self.sum += other.sum;
+        self.packed += other.packed;
+    }
+
+    #[inline]
+    fn subtract(&mut self, other: Cell) {
+        self.sum -= other.sum;
+        self.packed -= other.packed;
+    }
+}
+
+/// The gradients of all rows as whole numbers.
+#[derive(Default)]
+pub struct Gradients {
+    /// `[rows]`
+    pub cells: Vec<Cell>,
+    /// What a sum of 1 stands for.
+    pub unit: f64,
+    /// The sum of all.
+    pub sum: i64,
+    /// The sum of all squares, in units of `unit^2`.
+    pub squares: f64,
+    n_bits: u32,
+}
+
+impl Gradients {
+    /// Rounds towards zero in the smallest unit in which the sum of all rows is surely held.
+    pub fn fill(&mut self, gradients: &[f64]) {
+        let largest = gradients.iter().fold(0.0_f64, |largest, gradient| largest.max(gradient.abs()));
+        self.n_bits = usize::BITS - gradients.len().leading_zeros();
+        let above_largest = (exponent(largest) + 1).max(-900);
+        let scale = 62 - i32::try_from(self.n_bits).expect("it is at most 64") - above_largest;
+        self.unit = power_of_two(-scale);
+        let scale = power_of_two(scale);
+        let n_bits = self.n_bits;
+        (self.sum, self.squares) = (0, 0.0);
+        self.cells.clear();
+        self.cells.extend(gradients.iter().map(|gradient| {
+            let sum = (gradient * scale) as i64;
+            self.sum += sum;
+            self.squares += sum as f64 * sum as f64;
+            let positive = if sum > 0 { (sum as u64 >> (n_bits - 1)) + 1 } else { 0 };
+            Cell { sum, packed: positive << n_bits | 1 }
+        }));
+    }
+
+    fn n_rows(&self, cell: Cell) -> i64 {
+        (cell.packed & ((1 << self.n_bits) - 1)) as i64
+    }
+
+    /// At least the sum of the positive gradients.
+    fn positive(&self, cell: Cell) -> i64 {
+        ((cell.packed >> self.n_bits) << (self.n_bits - 1)) as i64
+    }
+}
+
+/// The whole number `e` for which `2^e <= value < 2^(e + 1)`, or -1023 for numbers below all of those.
+fn exponent(value: f64) -> i32 {
+    ((value.to_bits() >> 52) & 0x7ff) as i32 - 1023
+}
+
+fn power_of_two(exponent: i32) -> f64 {
+    f64::from_bits(((exponent + 1023) as u64) << 52)
+}
+
+/// The sums of a node's gradients in each bucket of each latent.
+pub type Histogram = Vec<[Cell; MOST_BUCKETS]>;
+
+/// Sums the gradients of `rows`.
+pub fn fill_histogram(histogram: &mut Histogram, table: &RankedColumns, cells: &[Cell], rows: &[u32]) {
+    let n_latents = table.columns.len();
+    histogram.clear();
+    histogram.resize(n_latents, [Cell::default(); MOST_BUCKETS]);
+    for &row in rows {
+        let row = row as usize;
+        let cell = cells[row];
+        let buckets = &table.buckets[row * n_latents..][..n_latents];
+        for (of_latent, &bucket) in histogram.iter_mut().zip(buckets) {
+            of_latent[usize::from(bucket) % MOST_BUCKETS].add(cell);
+        }
+    }
+}
+
+/// Takes one child's sums out of its parent's, which leaves the other child's.
+pub fn subtract_histogram(parent: &mut Histogram, child: &Histogram) {
+    for (parent, child) in parent.as_flattened_mut().iter_mut().zip(child.as_flattened()) {
+        parent.subtract(*child);
+    }
+}
+
+/// Some rows of the table, which are to be split.
+pub struct Node<'a> {
+    /// The number that `node_of_rows` has for its rows.
+    pub id: u8,
+    /// Which they are.
+    pub rows: &'a [u32],
+    /// The sum of their gradients.
+    pub sum: i64,
+}
+
+/// The best split of a node.
+pub struct Split {
+    /// What it takes off the squared error.
+    pub gain: f64,
+    /// The latent to split.
+    pub latent: usize,
+    /// All latents that gain as much, that one among them.
+    pub tied: Vec<usize>,
+    /// Rows go left where the latent's value is at most this.
+    pub threshold: f64,
+}
+
+/// A search for the best split of one node.
+pub struct Search<'a> {
+    table: &'a RankedColumns,
+    gradients: &'a Gradients,
+    node_of_rows: &'a [u8],
+    node: &'a Node<'a>,
+    n_rows: i64,
+    mean: f64,
+    slack: f64,
+    best: f64,
+    tied: Vec<usize>,
+    chosen: (usize, usize),
+    fingerprint: Option<u64>,
+}
+
+impl<'a> Search<'a> {
+    /// A search that has not begun.
+    pub fn new(table: &'a RankedColumns, gradients: &'a Gradients, node_of_rows: &'a [u8], node: &'a Node<'a>) -> Self {
+        let n_rows = node.rows.len() as i64;
+        let mean = node.sum as f64 / n_rows as f64;
+        // More than rounding can add to or take from `c`.
+        let slack = 1e-14 * (mean.abs() * n_rows as f64 + 1.0);
+        let (tied, chosen, fingerprint) = (Vec::new(), (0, 0), None);
+        Self { table, gradients, node_of_rows, node, n_rows, mean, slack, best: -1.0, tied, chosen, fingerprint }
+    }
+
+    /// The best split by sorting the node's rows for each latent, which is quick for few rows.
+    pub fn by_sorting(mut self) -> Option<Split> {
+        let mut places: Vec<u32> = Vec::with_capacity(self.node.rows.len());
+        for (latent, column) in self.table.columns.iter().enumerate() {
+            places.clear();
+            places.extend(self.node.rows.iter().map(|&row| column.ranks[row as usize]));
+            places.sort_unstable();
+            self.walk(latent, places.iter().map(|&place| place as usize), (0, 0), None);
+        }
+        self.finish()
+    }
+
+    /// The best split by the node's histogram.
+    pub fn by_histogram(mut self, histogram: &Histogram) -> Option<Split> {
+        let (mut bar, mut first) = (0.0, None);
+        for (latent, (column, cells)) in self.table.columns.iter().zip(histogram).enumerate() {
+            let (gain, border) = self.best_border(column, cells);
+            if gain > bar {
+                (bar, first) = (gain, Some((latent, border)));
+            }
+        }
+        // The best place is most often beside the best border, and once it is known few others need a look.
+        let is_first =
+            |latent, bucket| first.is_some_and(|(z, border)| z == latent && (bucket == border || bucket + 1 == border));
+        if let Some((latent, _)) = first {
+            self.look_at(latent, &histogram[latent], |_, bucket, _| is_first(latent, bucket));
+        }
+        for (latent, cells) in histogram.iter().enumerate() {
+            self.look_at(latent, cells, |search, bucket, highest| {
+                !is_first(latent, bucket) && highest >= bar.max(search.best)
+            });
+        }
+        self.finish()
+    }
+
+    /// Looks into those of a latent's buckets that `is_wanted` by their number and highest gain.
+    #[inline]
+    fn look_at(&mut self, latent: usize, cells: &[Cell; MOST_BUCKETS], is_wanted: impl Fn(&Self, usize, f64) -> bool) {
+        let table = self.table;
+        let (mut n_left, mut sum_left) = (0, 0);
+        for (number, (bucket, &cell)) in table.columns[latent].buckets.iter().zip(cells).enumerate() {
+            let n_inside = self.gradients.n_rows(cell);
+            if n_inside > 0 && is_wanted(self, number, self.highest_gain(bucket, cell, n_left, sum_left)) {
+                self.look_into(latent, bucket, (n_left, sum_left));
+            }
+            n_left += n_inside;
+            sum_left += cell.sum;
+        }
+    }
+
+    /// No more than the gain at the best border of buckets, which the best split has at least, and the bucket after it.
+    fn best_border(&self, column: &RankedColumn, cells: &[Cell; MOST_BUCKETS]) -> (f64, usize) {
+        let (mut n_left, mut sum_left) = (0, 0);
+        let (mut best_square, mut best_room, mut border) = (0.0, 1.0, 0);
+        for (number, (bucket, &cell)) in column.buckets.iter().zip(cells).enumerate() {
+            let n_inside = self.gradients.n_rows(cell);
+            if bucket.is_apart && n_inside > 0 && n_left > 0 {
+                let stray = (self.stray(n_left, sum_left).abs() - self.slack).max(0.0);
+                let (square, room) = (stray * stray, self.room(n_left));
+                if square * best_room > best_square * room {
+                    (best_square, best_room, border) = (square, room, number);
+                }
+            }
+            n_left += n_inside;
+            sum_left += cell.sum;
+        }
+        (best_square / best_room * self.n_rows as f64 * (1.0 - 1e-12), border)
+    }
+
+    /// At least the gain at any place in or right before a bucket that has rows.
+    #[inline]
+    fn highest_gain(&self, bucket: &Bucket, cell: Cell, n_left: i64, sum_left: i64) -> f64 {
+        let n_inside = self.gradients.n_rows(cell);
+        let stray = self.stray(n_left, sum_left);
+        let (mut reach, mut room) = (stray.abs(), self.room(n_left));
+        if !bucket.is_single && n_inside > 1 {
+            let positive = self.gradients.positive(cell);
+            let drift = self.mean * n_inside as f64;
+            let upwards = positive as f64 + (-drift).max(0.0);
+            let downwards = (positive - cell.sum) as f64 + drift.max(0.0);
+            reach = (stray + upwards).max(downwards - stray);
+            let room_after = self.room(n_left + n_inside - 1);
+            room = if n_left == 0 { self.room(1).min(room_after) } else { room.min(room_after) };
+        }
+        if room == 0.0 {
+            return -1.0;
+        }
+        let reach = reach + self.slack;
+        reach * reach * self.n_rows as f64 / room * (1.0 + 1e-12)
+    }
+
+    #[inline]
+    fn stray(&self, n_left: i64, sum_left: i64) -> f64 {
+        sum_left as f64 - self.mean * n_left as f64
+    }
+
+    #[inline]
+    fn room(&self, n_left: i64) -> f64 {
+        (n_left * (self.n_rows - n_left)) as f64
+    }
+
+    fn look_into(&mut self, latent: usize, bucket: &Bucket, (n_left, sum_left): (i64, i64)) {
+        let column = &self.table.columns[latent];
+        let before = if n_left > 0 { Some(self.place_before(latent, bucket.start)) } else { None };
+        if bucket.is_single {
+            if before.is_some_and(|before| is_apart(column.sorted[before], column.sorted[bucket.start])) {
+                self.consider(latent, bucket.start, n_left, sum_left);
+            }
+            return;
+        }
+        let (node_of_rows, id) = (self.node_of_rows, self.node.id);
+        let is_inside = |place: &usize| node_of_rows[column.rows[*place] as usize] == id;
+        self.walk(latent, (bucket.start..bucket.end).filter(is_inside), (n_left, sum_left), before);
+    }
+
+    /// Considers each of `places`, where `before` is the node's place right before the first.
+    fn walk(
+        &mut self,
+        latent: usize,
+        places: impl Iterator<Item = usize>,
+        (mut n_left, mut sum_left): (i64, i64),
+        mut before: Option<usize>,
+    ) {
+        let column = &self.table.columns[latent];
+        for place in places {
+            if before.is_some_and(|before| is_apart(column.sorted[before], column.sorted[place])) {
+                self.consider(latent, place, n_left, sum_left);
+            }
+            n_left += 1;
+            sum_left += self.gradients.cells[column.rows[place] as usize].sum;
+            before = Some(place);
+        }
+    }
+
+    /// Keeps the split right before `place` if it gains most so far.
+    #[inline]
+    fn consider(&mut self, latent: usize, place: usize, n_left: i64, sum_left: i64) {
+        let room = self.room(n_left);
+        let reach = self.stray(n_left, sum_left).abs() + self.slack;
+        if reach * reach * self.n_rows as f64 * (1.0 + 1e-12) < self.best * room {
+            return;
+        }
+        // N c, which is the same number whichever side is called left.
+        let cross = i128::from(sum_left) * i128::from(self.n_rows) - i128::from(self.node.sum) * i128::from(n_left);
+        let cross = cross as f64;
+        let gain = cross * cross / (self.n_rows as f64 * room);
+        if gain > self.best {
+            self.best = gain;
+            self.tied.clear();
+            self.tied.push(latent);
+            self.chosen = (latent, place);
+            self.fingerprint = None;
+        } else if gain == self.best && gain > 0.0 {
+            self.break_tie(latent, place);
+        }
+    }
+
+    /// Keeps one of two splits that gain alike, the same whatever the order and the signs of latents.
+    #[cold]
+    fn break_tie(&mut self, latent: usize, place: usize) {
+        if !self.tied.contains(&latent) {
+            self.tied.push(latent);
+        }
+        let fingerprint = self.fingerprint_of(latent, place);
+        let (chosen_latent, chosen_place) = self.chosen;
+        let of_chosen = self.fingerprint.unwrap_or_else(|| self.fingerprint_of(chosen_latent, chosen_place));
+        if fingerprint < of_chosen {
+            self.chosen = (latent, place);
+        }
+        self.fingerprint = Some(fingerprint.min(of_chosen));
+    }
+
+    /// A number that stands for which rows are parted from which, whichever side is called left.
+    fn fingerprint_of(&self, latent: usize, place: usize) -> u64 {
+        let ranks = &self.table.columns[latent].ranks;
+        let (mut left, mut right) = (0_u64, 0_u64);
+        for &row in self.node.rows {
+            // The multiplier and shift of Steele et al. 2014 spread the row numbers over all bits.
+            let spread = u64::from(row + 1).wrapping_mul(0x9e37_79b9_7f4a_7c15);
+            let spread = (spread ^ (spread >> 31)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
+            let side = if (ranks[row as usize] as usize) < place { &mut left } else { &mut right };
+            *side = side.wrapping_add(spread);
+        }
+        left.min(right)
+    }
+
+    /// The node's last place before `place`.
+    fn place_before(&self, latent: usize, place: usize) -> usize {
+        let rows = &self.table.columns[latent].rows[..place];
+        let is_inside = |&row: &u32| self.node_of_rows[row as usize] == self.node.id;
+        rows.iter().rposition(is_inside).expect("the node has rows to the left")
+    }
+
+    fn finish(self) -> Option<Split> {
+        self.tied.first()?;
+        let (latent, place) = self.chosen;
+        let sorted = &self.table.columns[latent].sorted;
+        let (below, above) = (sorted[self.place_before(latent, place)], sorted[place]);
+        let threshold = f64::from(below) / 2.0 + f64::from(above) / 2.0;
+        let gain = self.best * self.gradients.unit * self.gradients.unit;
+        Some(Split { gain, latent, tied: self.tied, threshold })
+    }
+}

@@ -3,7 +3,6 @@
 use toml::Table;
 use unbraid_data::{Result, Rng};
 
-#[cfg_attr(not(test), expect(dead_code))]
 mod importance_scores;
 pub mod metrics;
 pub mod predictors;

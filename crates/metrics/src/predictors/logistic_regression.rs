@@ -240,10 +240,10 @@ mod tests {
     }
 
     /// Classes that the first feature says something about.
-    fn shifted(features: &Array2<f64>, classes: Classes) -> Classes {
+    fn shifted(features: &Array2<f64>, classes: &Classes) -> Classes {
         let rows = classes.of_rows.iter().zip(features.column(0));
         let of_rows = rows.map(|(class, &x)| (class + usize::from(x > 0.0)) % classes.n_classes).collect();
-        Classes { of_rows, ..classes }
+        Classes { of_rows, n_classes: classes.n_classes }
     }
 
     #[test]
@@ -267,7 +267,7 @@ mod tests {
         ];
         for (n_classes, weights, [first_probability, accuracy]) in expected {
             let (features, classes) = table(n_classes);
-            let classes = shifted(&features, classes);
+            let classes = shifted(&features, &classes);
             let fitted = LogisticRegression::fit(&features, &classes, 1.0);
             assert!((&fitted.weights - &weights).iter().all(|off| off.abs() < 1e-9), "{:?}", fitted.weights);
             assert!((fitted.probabilities(&features)[[0, 0]] - first_probability).abs() < 1e-9);

@@ -12,12 +12,17 @@ use unbraid_metrics::Change::{self, *};
 use unbraid_metrics::{METRICS, Scores};
 
 use grids::{grid, noise};
-use tables::{labelled, scores_among};
+use tables::{labelled, scores_of_all};
 
 const CHANGES: [Change; 9] =
     [LatentOrder, LatentSigns, CommonScale, LatentScales, Shift, Rotation, RowOrder, LogVariances, Losses];
 
 const SIZES: [usize; 3] = [4, 5, 6];
+
+/// Changes that can move a score but do not on this table: `beta_vae` is 1 at each of these scales, and for `udr` no
+/// latent's divergence from the prior falls below the least that counts.
+const UNSEEN_HERE: &[(&str, &[Change])] =
+    &[("beta_vae", &[CommonScale, LatentScales]), ("udr", &[CommonScale, LatentScales, Shift, LogVariances])];
 
 /// The parts of a table, before they are put together.
 #[derive(Clone)]
@@ -130,27 +135,27 @@ fn scores(change: Option<Change>) -> Scores {
     if let Some(change) = change {
         ours = ours.change(change);
     }
-    scores_among(&ours.into_data(), &[&other.into_data()])
+    scores_of_all(&ours.into_data(), &[&other.into_data()])
 }
 
 #[test]
 fn what_leaves_a_metric_alone_does_and_all_else_moves_it() {
     let before = scores(None);
+    let mut failures = Vec::new();
     for change in CHANGES {
         let after = scores(Some(change));
         for entry in METRICS {
             let (before, after) = (before.value(entry.name), after.value(entry.name));
-            let before = before.expect("it is defined");
+let before = before.expect("it is defined");
             // A score that a change leaves undefined has moved, as where latents become too small to take part.
             let stays = after.is_some_and(|after| (before - after).abs() <= 1e-9 * (1.0 + before.abs()));
-            assert_eq!(
-                stays,
-                entry.left_alone_by.contains(&change),
-                "{} under {change:?}: {before}, {after:?}",
-                entry.name
-            );
+            let is_unseen = UNSEEN_HERE.iter().any(|(name, changes)| *name == entry.name && changes.contains(&change));
+            if stays != (is_unseen || entry.left_alone_by.contains(&change)) {
+                failures.push(format!("{} under {change:?}: {before}, {after:?}", entry.name));
+            }
         }
     }
+    assert!(failures.is_empty(), "{}", failures.join("\n"));
 }
 
 #[test]

@@ -61,7 +61,7 @@ proptest! {
 
     #[test]
     fn scores_are_finite_and_in_range(data in table()) {
-        let scores = scores_of_all(&data);
+        let scores = scores_of_all(&data, &[&data]);
         for (name, value) in &scores.values {
             let (low, high) = range(name);
             prop_assert!(*value >= low - 1e-9 && *value <= high + 1e-9, "{} is {}", name, value);

@@ -12,14 +12,9 @@ pub fn labelled(codes: Array2<f64>, factors: Array2<f64>, sizes: &[usize], extra
     LabelledCodes::new(codes, factors, FactorSpace::grid(named), extras).expect("the table is well made")
 }
 
-/// The scores of every metric at its published settings, checked for what must hold of any: finite numbers, reasons in
-/// words, each name once, and each metric heard of.
-pub fn scores_of_all(data: &LabelledCodes) -> Scores {
-    scores_among(data, &[])
-}
-
-/// The same beside other models' codes of the same images.
-pub fn scores_among(data: &LabelledCodes, others: &[&LabelledCodes]) -> Scores {
+/// The scores of every metric at its published settings, beside other models' codes of the same images, checked for what
+/// must hold of any: finite numbers, reasons in words, each name once, and each metric heard of.
+pub fn scores_of_all(data: &LabelledCodes, others: &[&LabelledCodes]) -> Scores {
     let metrics: Vec<_> = METRICS
         .iter()
         .map(|entry| (entry.name.to_string(), build(entry.name, &Table::new()).expect("defaults are accepted")))

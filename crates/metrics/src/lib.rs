@@ -3,6 +3,8 @@
 use toml::Table;
 use unbraid_data::{Result, Rng};
 
+mod distance_agreement;
+mod distance_pools;
 pub mod metrics;
 pub mod predictors;
 mod row_order;

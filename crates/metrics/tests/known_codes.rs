@@ -38,6 +38,9 @@ enum Known {
 ///
 /// Flatness: a straight way along m latents alike is m long in L1 and sqrt(m) wide in L2, so 1/sqrt(2) for each
 /// factor twice, and for two factors of three turned by 45 degrees (2/sqrt(2) + 1) / 3.
+///
+/// Distance correlation: codes on straight lines at even steps are as far apart as the factor's values; the L1 distance
+/// of factors is that of codes also where several factors differ, twice that where each is there twice.
 const SCORES: &[(&str, [Known; 5])] = &[
     ("factor_vae", [Is(1.0), Undefined, Below(0.6), Is(1.0), Near(2.0 / 3.0, 0.04)]),
     ("factor_vae.train", [Is(1.0), Undefined, Below(0.6), Is(1.0), Near(2.0 / 3.0, 0.04)]),
@@ -47,6 +50,12 @@ const SCORES: &[(&str, [Known; 5])] = &[
     ("cbd", [Is(1.0), Undefined, Below(0.15), Is(0.5), Is(1.0 / 3.0)]),
     ("cbd.compactness", [Is(1.0), Undefined, Below(0.15), Is(1.0), Is(1.0 / 3.0)]),
     ("cbd.modularity", [Is(1.0), Undefined, Below(0.15), Is(0.0), Is(1.0 / 3.0)]),
+    ("distance_correlation", [Is(1.0), Undefined, Below(0.7), Is(1.0), Is(1.0)]),
+    ("distance_correlation.factor.pearson", [Is(1.0), Undefined, Below(0.7), Is(1.0), Is(1.0)]),
+    ("distance_correlation.l2.factor.spearman", [Is(1.0), Undefined, Below(0.7), Is(1.0), Is(1.0)]),
+    ("distance_correlation.factor.rank_same", [Is(1.0), Below(0.4), Below(0.9), Is(1.0), Is(1.0)]),
+    ("distance_correlation.global32.spearman", [Is(1.0), Undefined, Below(0.4), Is(1.0), Below(0.9)]),
+    ("distance_correlation.global.pearson", [Is(1.0), Undefined, Below(0.2), Is(1.0), Below(0.9)]),
     ("linearity_ratio", [Is(1.0), Undefined, Below(0.6), Is(1.0), Is(1.0)]),
     ("axis_ratio", [Is(1.0), Undefined, Below(0.4), Is(0.4), Is(0.396_850_262_992)]),
     ("axis_ratio.arithmetic", [Is(1.0), Undefined, Below(0.4), Is(0.4), Is(0.5)]),
@@ -145,8 +154,10 @@ fn a_sample_without_whole_traversals_says_what_the_ratios_need() {
     let factors = grid(&SIZES).select(Axis(0), &rows);
     let scores = scores_of_all(&labelled(factors.clone(), factors, &SIZES, Extras::default()));
     let reason = "needs rows with each of the 10 values of factor \"c\" once while the other factors stay equal";
-    for name in ["linearity_ratio", "axis_ratio", "orientation_ratio", "flatness"] {
+    for name in ["linearity_ratio", "axis_ratio", "orientation_ratio", "flatness", "distance_correlation"] {
         assert!(scores.undefined.contains(&(name.to_string(), reason.to_string())), "{name}: {:?}", scores.undefined);
-        assert!(scores.value(&format!("{name}.a")).is_some(), "{name}");
+        let of_factor =
+            if name == "distance_correlation" { format!("{name}.factor.spearman.a") } else { format!("{name}.a") };
+        assert!(scores.value(&of_factor).is_some(), "{name}");
     }
 }

@@ -9,6 +9,7 @@ use crate::{Entry, Metric, Scores, Subject};
 pub mod active_units;
 pub mod axis_ratio;
 pub mod cbd;
+pub mod distance_correlation;
 pub mod elbo;
 pub mod factor_vae;
 pub mod flatness;
@@ -23,6 +24,7 @@ pub const METRICS: &[Entry] = &[
     factor_vae::ENTRY,
     mig::ENTRY,
     cbd::ENTRY,
+    distance_correlation::ENTRY,
     linearity_ratio::ENTRY,
     axis_ratio::ENTRY,
     orientation_ratio::ENTRY,

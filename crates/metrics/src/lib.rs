@@ -8,6 +8,8 @@ pub mod impossibility;
 pub mod known_codes;
 mod dci_scores;
 mod importance_scores;
+mod distance_agreement;
+mod distance_pools;
 pub mod metrics;
 pub mod predictors;
 mod row_order;

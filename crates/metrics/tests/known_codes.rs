@@ -59,6 +59,9 @@ enum Known {
 /// Boosted trees fit constant codes by the most frequent class, whose shares of the rows are near 1/4, 1/5 and 1/10.
 /// A forest that may split one latent of three, or two of six, splits in vain first: scikit-learn's come to 0.497 and
 /// 0.701 on the factors and the factors twice.
+///
+/// Distance correlation: codes on straight lines at even steps are as far apart as the factor's values; the L1 distance
+/// of factors is that of codes also where several factors differ, twice that where each is there twice.
 const SCORES: &[(&str, [Known; 5])] = &[
     ("beta_vae", [Near(1.0, 0.01), Near(1.0 / 3.0, 0.03), Below(0.6), Near(1.0, 0.01), Below(0.999)]),
     ("dci_lasso", [Is(1.0), Undefined, Below(0.6), Is(1.0), Near(0.53, 0.05)]),
@@ -97,6 +100,12 @@ const SCORES: &[(&str, [Known; 5])] = &[
     ("dci.informativeness_train", [Is(1.0), Near(0.2, 0.1), Near(1.0, 0.1), Is(1.0), Is(1.0)]),
     ("dci_forest", [Near(0.497, 0.05), Undefined, Below(0.05), Near(0.701, 0.05), Below(0.4)]),
     ("dci_forest.informativeness_train", [Is(1.0), Near(0.2, 0.1), Is(1.0), Is(1.0), Is(1.0)]),
+    ("distance_correlation", [Is(1.0), Undefined, Below(0.7), Is(1.0), Is(1.0)]),
+    ("distance_correlation.factor.pearson", [Is(1.0), Undefined, Below(0.7), Is(1.0), Is(1.0)]),
+    ("distance_correlation.l2.factor.spearman", [Is(1.0), Undefined, Below(0.7), Is(1.0), Is(1.0)]),
+    ("distance_correlation.factor.rank_same", [Is(1.0), Below(0.4), Below(0.9), Is(1.0), Is(1.0)]),
+    ("distance_correlation.global32.spearman", [Is(1.0), Undefined, Below(0.4), Is(1.0), Below(0.9)]),
+    ("distance_correlation.global.pearson", [Is(1.0), Undefined, Below(0.2), Is(1.0), Below(0.9)]),
     ("linearity_ratio", [Is(1.0), Undefined, Below(0.6), Is(1.0), Is(1.0)]),
     ("axis_ratio", [Is(1.0), Undefined, Below(0.4), Is(0.4), Is(0.396_850_262_992)]),
     ("axis_ratio.arithmetic", [Is(1.0), Undefined, Below(0.4), Is(0.4), Is(0.5)]),
@@ -217,8 +226,10 @@ fn a_sample_without_whole_traversals_says_what_the_ratios_need() {
     let factors = grid(&SIZES).select(Axis(0), &rows);
     let scores = scores_of_all(&labelled(factors.clone(), factors, &SIZES, Extras::default()), &[]);
     let reason = "needs rows with each of the 10 values of factor \"c\" once while the other factors stay equal";
-    for name in ["linearity_ratio", "axis_ratio", "orientation_ratio", "flatness"] {
+    for name in ["linearity_ratio", "axis_ratio", "orientation_ratio", "flatness", "distance_correlation"] {
         assert!(scores.undefined.contains(&(name.to_string(), reason.to_string())), "{name}: {:?}", scores.undefined);
-        assert!(scores.value(&format!("{name}.a")).is_some(), "{name}");
+        let of_factor =
+            if name == "distance_correlation" { format!("{name}.factor.spearman.a") } else { format!("{name}.a") };
+        assert!(scores.value(&of_factor).is_some(), "{name}");
     }
 }

@@ -16,6 +16,7 @@ pub mod ds;
 pub mod dto;
 pub mod dci;
 pub mod dci_forest;
+pub mod distance_correlation;
 pub mod elbo;
 pub mod explicitness;
 pub mod factor_vae;
@@ -53,6 +54,7 @@ pub const METRICS: &[Entry] = &[
     ds::ENTRY,
     dci::ENTRY,
     dci_forest::ENTRY,
+    distance_correlation::ENTRY,
     linearity_ratio::ENTRY,
     axis_ratio::ENTRY,
     orientation_ratio::ENTRY,

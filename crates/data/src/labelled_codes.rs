@@ -40,6 +40,13 @@ impl LabelledCodes {
         Ok(Self { codes, factors, space, extras })
     }
 
+    /// The same codes with the Jacobians of their decoder, `[codes, pixels, latents]`.
+    pub fn with_jacobians(mut self, jacobians: Array3<f64>) -> Result<Self> {
+        check_jacobians(self.n_latents(), &jacobians)?;
+        self.extras.jacobians = Some(jacobians);
+        Ok(self)
+    }
+
     /// `[rows, latents]`.
     pub fn codes(&self) -> &Array2<f64> {
         &self.codes

@@ -2,6 +2,7 @@
 
 pub mod config;
 pub mod demo;
+pub mod jacobians;
 pub mod measure;
 pub mod page;
 pub mod pictures;

@@ -7,6 +7,7 @@ use unbraid_data::{Error, Result, Seed};
 use unbraid_report::RunFolder;
 
 use crate::config::Config;
+use crate::jacobians::with_jacobians;
 use crate::measure::{encode_dataset, measure};
 use crate::page::write_page;
 use crate::pictures::draw_all;
@@ -44,6 +45,7 @@ fn carry_on(folder: &RunFolder, config: &Config, mut prepared: Prepared, watch: 
     let Some(data) = encode_dataset(config, &mut prepared, watch)? else { return stopped };
     folder.write_codes(&data)?;
     watch.stage("measuring", 0);
+    let data = with_jacobians(data, &config.metrics, &mut prepared.learner)?;
     let scores = measure(&config.metrics, &data, Seed(config.seed))?;
     folder.write_scores(&scores)?;
     if watch.should_stop() {

@@ -5,8 +5,11 @@ use std::path::{Path, PathBuf};
 use toml::Table;
 use unbraid_data::{Error, LabelledCodes, Result, Seed, datasets, npz};
 use unbraid_experiment::Named;
+use unbraid_experiment::jacobians::{wants_jacobians, with_jacobians};
 use unbraid_experiment::measure::{measure, read_codes};
+use unbraid_experiment::prepare::{Prepared, prepare};
 use unbraid_experiment::run::read_config;
+use unbraid_experiment::train::load_checkpoint;
 use unbraid_metrics::METRICS;
 use unbraid_report::tables::scores_table;
 use unbraid_report::{RunFolder, scores_json};
@@ -49,13 +52,30 @@ pub fn run(arguments: &Arguments) -> Result<Outcome> {
         Some("all") => METRICS.iter().map(|entry| chosen(entry.name, &input.metrics)).collect(),
         Some(names) => by_name(names, &input.metrics)?,
     };
-    let scores = measure(&metrics, &input.data, Seed(arguments.seed.unwrap_or(input.seed)))?;
+    let data = match open_decoder(&arguments.input, &metrics)? {
+        Some(mut prepared) => with_jacobians(input.data, &metrics, &mut prepared.learner)?,
+        None => input.data,
+    };
+    let scores = measure(&metrics, &data, Seed(arguments.seed.unwrap_or(input.seed)))?;
     if arguments.json {
         print(format!("{:#}", scores_json(&scores)))?;
     } else {
         print(scores_table(&scores, table_width()).trim_end())?;
     }
     Ok(Outcome::Done)
+}
+
+/// The model of a run, where a metric needs more of it than its codes; nothing where its checkpoint is gone, for metrics then
+/// say what they miss.
+fn open_decoder(path: &Path, metrics: &[Named]) -> Result<Option<Prepared>> {
+    if !path.is_dir() || !wants_jacobians(metrics) {
+        return Ok(None);
+    }
+    let folder = RunFolder::open(path)?;
+    let config = read_config(&folder)?;
+    let mut prepared = prepare(&config)?;
+    let steps_taken = load_checkpoint(&folder, &config, &mut prepared.learner)?;
+    Ok((steps_taken > 0).then_some(prepared))
 }
 
 fn read_input(path: &Path) -> Result<Input> {

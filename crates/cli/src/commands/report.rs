@@ -4,6 +4,7 @@ use std::path::{Path, PathBuf};
 
 use unbraid_data::{Error, LabelledCodes, Result, Seed};
 use unbraid_experiment::Config;
+use unbraid_experiment::jacobians::with_jacobians;
 use unbraid_experiment::measure::{measure, read_codes};
 use unbraid_experiment::page::write_page;
 use unbraid_experiment::pictures::draw_all;
@@ -37,6 +38,7 @@ pub struct Trained {
 /// Carries out the command.
 pub fn run(arguments: &Arguments) -> Result<Outcome> {
     let Trained { folder, config, mut prepared, data } = open_trained(&arguments.run)?;
+    let data = with_jacobians(data, &config.metrics, &mut prepared.learner)?;
     folder.write_scores(&measure(&config.metrics, &data, Seed(config.seed))?)?;
     draw_all(&folder, &config, &mut prepared, &data)?;
     write_page(&folder, &config)?;

@@ -46,8 +46,11 @@ impl Default for Ds {
     }
 }
 
+/// A factor's part of a score, or why it has none.
+type OfFactor = fn(&Gaps) -> Result<f64, String>;
+
 /// The scores that are means over the factors.
-const VARIANTS: [(&str, fn(&Gaps) -> Result<f64, String>); 6] = [
+const VARIANTS: [(&str, OfFactor); 6] = [
     ("ds", Gaps::suited),
     ("ds.classification", Gaps::classification),
     ("ds.classification.gap", |gaps| gaps.accuracy.clone()),

@@ -1,0 +1,147 @@
+//! How each latent moves each pixel that a trained decoder draws: its Jacobians at some of the codes.
+//!
+//! They are central differences, `(draw(z + h e_j) - draw(z - h e_j)) / 2h`, of the pictures as they are shown (after the
+//! sigmoid of a loss that has one). Their error is about `h^2 / 6` times the third derivative, from the bend, plus `e / h`,
+//! from pixels that are known to `e`, about 1e-6 for a network of 32-bit floats. Both together are least near
+//! `h = (3 e)^(1/3)`, which is 1.4e-2.
+
+use ndarray::{Array2, Array3, ArrayView2, Axis};
+use unbraid_data::{LabelledCodes, Result};
+use unbraid_learn::Learner;
+use unbraid_learn::encode::decode;
+
+use crate::config::Named;
+
+/// The metrics that need Jacobians.
+const WANTED_BY: &[&str] = &["dto"];
+/// How many codes there are Jacobians of, spread evenly over the rows; their mean is known to a few hundredths then.
+const CODES: usize = 100;
+/// How far a latent is moved to each side; a power of two, so that adding it to a code rounds least.
+const STEP: f32 = 1.0 / 64.0;
+/// About how many pictures are drawn at once, which bounds the memory that they take.
+const AT_ONCE: usize = 256;
+
+/// The codes together with their decoder's Jacobians, where one of these metrics needs them.
+pub fn with_jacobians(data: LabelledCodes, metrics: &[Named], learner: &mut Learner) -> Result<LabelledCodes> {
+    if !wants_jacobians(metrics) {
+        return Ok(data);
+    }
+    let n_codes = CODES.min(data.n_rows());
+    let rows: Vec<usize> = (0..n_codes).map(|code| code * data.n_rows() / n_codes).collect();
+    let codes = data.codes().select(Axis(0), &rows).mapv(|value| value as f32);
+    data.with_jacobians(decoder_jacobians(learner, &codes, STEP))
+}
+
+/// Whether one of these metrics needs the decoder's Jacobians.
+pub fn wants_jacobians(metrics: &[Named]) -> bool {
+    metrics.iter().any(|metric| WANTED_BY.contains(&metric.name.as_str()))
+}
+
+/// The Jacobians of a model's decoder at `codes [codes, latents]`, `[codes, pixels, latents]`.
+pub fn decoder_jacobians(learner: &mut Learner, codes: &Array2<f32>, step: f32) -> Array3<f64> {
+    central_differences(|codes| decode(learner, codes), codes, step)
+}
+
+/// The Jacobians of `draw`, from codes `[rows, latents]` to all their pixels one after the other.
+fn central_differences(mut draw: impl FnMut(&Array2<f32>) -> Vec<f32>, codes: &Array2<f32>, step: f32) -> Array3<f64> {
+    let n_latents = codes.ncols();
+    let codes_at_once = (AT_ONCE / (2 * n_latents)).max(1);
+    let mut values = Vec::new();
+    let mut n_pixels = 0;
+    for some in codes.axis_chunks_iter(Axis(0), codes_at_once) {
+        let moved = moved_codes(&some, step);
+        let drawn = draw(&moved);
+        n_pixels = drawn.len() / moved.nrows();
+        for code in 0..some.nrows() {
+            for pixel in 0..n_pixels {
+                for latent in 0..n_latents {
+                    let up = 2 * (code * n_latents + latent);
+                    // What the code was moved by, which its rounding may have changed a little.
+                    let width = f64::from(moved[[up, latent]]) - f64::from(moved[[up + 1, latent]]);
+                    let [above, below] = [up, up + 1].map(|row| f64::from(drawn[row * n_pixels + pixel]));
+                    values.push((above - below) / width);
+                }
+            }
+        }
+    }
+    Array3::from_shape_vec((codes.nrows(), n_pixels, n_latents), values).expect("a value for each pixel and latent")
+}
+
+/// For each code of `codes [codes, latents]` and each latent the code with this latent moved up, then moved down,
+/// `[codes * latents * 2, latents]`.
+fn moved_codes(codes: &ArrayView2<f32>, step: f32) -> Array2<f32> {
+    let (n_codes, n_latents) = codes.dim();
+    Array2::from_shape_fn((2 * n_latents * n_codes, n_latents), |(row, latent)| {
+        let (code, moved_latent, is_down) = (row / (2 * n_latents), row / 2 % n_latents, row % 2 == 1);
+        let value = codes[[code, latent]];
+        // Larger for values beyond 1, which would else swallow the step.
+        let step = step * value.abs().max(1.0);
+        match (latent == moved_latent, is_down) {
+            (false, _) => value,
+            (true, false) => value + step,
+            (true, true) => value - step,
+        }
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use ndarray::array;
+
+    use super::*;
+    use crate::Config;
+    use crate::prepare::prepare;
+
+    #[test]
+    fn a_bent_map_within_the_stated_error() {
+        // sin(a) + b^2 and a b in 32-bit floats, at two codes: cos(a), 2b; b, a.
+        let draw = |codes: &Array2<f32>| {
+            let rows = codes.rows().into_iter();
+            rows.flat_map(|code| [code[0].sin() + code[1] * code[1], code[0] * code[1]]).collect()
+        };
+        let codes = array![[0.3_f32, -0.7], [-1.1, 100.0]];
+        let found = central_differences(draw, &codes, STEP);
+        for (code, of_code) in codes.rows().into_iter().zip(found.outer_iter()) {
+            let (a, b) = (f64::from(code[0]), f64::from(code[1]));
+            let error = (&of_code - array![[a.cos(), 2.0 * b], [b, a]]).mapv(f64::abs);
+            assert!(error.iter().all(|&error| error < 1e-4 * (1.0 + b.abs())), "{error}");
+        }
+    }
+
+    #[test]
+    fn the_step_has_about_the_least_error() {
+        // A sigmoid whose values are rounded to 1e-6; its third derivative is up to 1/8.
+        let draw = |codes: &Array2<f32>| {
+            codes.iter().map(|value| (1e6 / (1.0 + (-value).exp())).round() / 1e6).collect::<Vec<f32>>()
+        };
+        let codes = Array2::from_shape_fn((200, 1), |(row, _)| row as f32 / 50.0 - 2.0);
+        let error = |step: f32| {
+            let found = central_differences(draw, &codes, step);
+            let errors = codes.iter().zip(&found).map(|(&value, found)| {
+                let sigmoid = 1.0 / (1.0 + (-f64::from(value)).exp());
+                (found - sigmoid * (1.0 - sigmoid)).powi(2)
+            });
+            (errors.sum::<f64>() / 200.0).sqrt()
+        };
+        assert!(error(STEP) < 1e-4, "{}", error(STEP));
+        for other in [STEP / 16.0, STEP * 16.0] {
+            assert!(error(STEP) < error(other), "{} at {other}", error(other));
+        }
+    }
+
+    #[test]
+    fn a_linear_decoder_has_its_matrix_everywhere() {
+        let text = "[dataset]\nname = \"synth_linear\"\n[framework]\nname = \"beta_vae\"\nreconstruction = \"mse\"\n\
+                    [model]\nname = \"linear\"\n";
+        let mut prepared = prepare(&Config::parse(text, &[]).unwrap()).unwrap();
+        // What it draws of 0 and of each axis tells its matrix.
+        let drawn = decode(&mut prepared.learner, &array![[0.0, 0.0], [1.0, 0.0], [0.0, 1.0]]);
+        let n_pixels = drawn.len() / 3;
+        let found = decoder_jacobians(&mut prepared.learner, &array![[0.0, 0.0], [0.4, -2.0]], STEP);
+        assert_eq!(found.dim(), (2, n_pixels, 2));
+        for ((_, pixel, latent), value) in found.indexed_iter() {
+            let expected = f64::from(drawn[(latent + 1) * n_pixels + pixel] - drawn[pixel]);
+            assert!((value - expected).abs() < 1e-4, "{value}, {expected}");
+        }
+    }
+}

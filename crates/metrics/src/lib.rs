@@ -3,6 +3,7 @@
 use toml::Table;
 use unbraid_data::{Result, Rng};
 
+pub mod impossibility;
 pub mod metrics;
 pub mod predictors;
 mod scores;

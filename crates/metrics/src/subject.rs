@@ -1,11 +1,14 @@
 //! What is measured: labelled codes, the rows that predictors are fitted and tested on, other models' codes of the same
 //! images, and whatever several metrics need of them, computed once.
 
-use std::sync::OnceLock;
+use std::collections::BTreeMap;
+use std::sync::{Arc, Mutex, OnceLock, PoisonError};
 
 use ndarray::{Array2, Axis};
 use rand::seq::SliceRandom;
 use unbraid_data::{LabelledCodes, Seed};
+
+use crate::statistics::information::{Binning, Information};
 
 /// Codes `[rows, latents]` and factors `[rows, factors]` of the same rows.
 #[derive(Debug, Clone, PartialEq)]
@@ -36,6 +39,7 @@ pub struct Subject<'a> {
     seed: Seed,
     train: OnceLock<Tables>,
     split: OnceLock<Result<Split, String>>,
+    information: Mutex<BTreeMap<(Binning, usize), Arc<Information>>>,
 }
 
 impl<'a> Subject<'a> {
@@ -46,7 +50,7 @@ impl<'a> Subject<'a> {
 
     /// The codes of one model beside those that `others` give to the same images.
     pub fn among(data: &'a LabelledCodes, others: &'a [&'a LabelledCodes], seed: Seed) -> Self {
-        Self { data, others, seed, train: OnceLock::new(), split: OnceLock::new() }
+        Self { data, others, seed, train: OnceLock::new(), split: OnceLock::new(), information: Mutex::default() }
     }
 
     /// The whole table.
@@ -65,6 +69,18 @@ impl<'a> Subject<'a> {
             Some(rows) => tables(self.data, rows),
             None => Tables { codes: self.data.codes().clone(), factors: self.data.factors().clone() },
         })
+    }
+
+    /// What latents tell about factors on the train rows, with so many bins; counted once for all metrics.
+    pub fn information(&self, binning: Binning, n_bins: usize) -> Arc<Information> {
+        let key = (binning, n_bins);
+        let lock = || self.information.lock().unwrap_or_else(PoisonError::into_inner);
+        if let Some(known) = lock().get(&key) {
+            return Arc::clone(known);
+        }
+        // Counted while others may look, since a thread that waits for the others may begin another metric.
+        let counted = Arc::new(Information::of(self.train(), self.data.space().factors(), binning, n_bins));
+        Arc::clone(lock().entry(key).or_insert(counted))
     }
 
     /// The rows on which predictors are fitted and tested: those that the input names; else rows drawn without

@@ -29,9 +29,21 @@ enum Known {
 /// latent is half its mean square: 3.5, 6 and 28.5 for 4, 5 and 10 values, 1/4 for 0.5, 1/3 for the noise, 1 at
 /// variance 1. Turned by 45 degrees, a latent correlates r = 1/sqrt(2) with each of two factors, and a factor moves two
 /// latents out of three alike: (1/2 - 1/3) / (1 - 1/3) = 1/4, with geometric mean (1/16)^(1/3) over the factors.
+///
+/// A factor of n values that two equal latents tell has joint entropy ln n and no gap: `jemmig` is the mean of
+/// 1 - ln n / (ln n + ln 10). Two equal latents of variance v have covariance v [[1, 1], [1, 1]], so that D S has the
+/// eigenvalues 2 v^2 and 0: 4 v - 2 sqrt(2) v, summed over the variances 1.25, 2 and 8.25 times 200/199, is the Wasserstein
+/// correlation, and 2 - sqrt(2) of the trace. Of their 15 pairs three tell ln 4, ln 5 and ln 10, the others nothing.
 const SCORES: &[(&str, [Known; 5])] = &[
     ("mig", [Is(1.0), Undefined, Below(0.1), Is(0.0), Below(0.5)]),
     ("mig.a", [Is(1.0), Undefined, Below(0.1), Is(0.0), Below(0.1)]),
+    ("mig_sup", [Is(1.0), Undefined, Below(0.1), Is(1.0), Below(0.5)]),
+    ("mig_sup.z0", [Is(1.0), Undefined, Below(0.1), Is(1.0), Below(0.2)]),
+    ("jemmig", [Is(1.0), Undefined, Below(0.3), Is(0.570_929_420_217), Below(0.8)]),
+    ("dcimig", [Is(1.0), Undefined, Below(0.1), Is(1.0), Below(0.6)]),
+    ("modularity", [Is(1.0), Undefined, Below(0.9), Is(1.0), Below(0.9)]),
+    ("modularity.active", [Is(1.0), Undefined, Below(0.9), Is(1.0), Below(0.9)]),
+    ("irs", [Is(1.0), Undefined, Below(0.3), Is(1.0), Below(0.7)]),
     ("cbd", [Is(1.0), Undefined, Below(0.15), Is(0.5), Is(1.0 / 3.0)]),
     ("cbd.compactness", [Is(1.0), Undefined, Below(0.15), Is(1.0), Is(1.0 / 3.0)]),
     ("cbd.modularity", [Is(1.0), Undefined, Below(0.15), Is(0.0), Is(1.0 / 3.0)]),
@@ -40,6 +52,11 @@ const SCORES: &[(&str, [Known; 5])] = &[
     ("axis_ratio.arithmetic", [Is(1.0), Undefined, Below(0.4), Is(0.4), Is(0.5)]),
     ("orientation_ratio", [Is(1.0), Undefined, Below(0.75), Is(0.4), Is(0.396_850_262_992)]),
     ("orientation_ratio.per_traversal", [Is(1.0), Undefined, Below(0.75), Is(0.4), Is(0.396_850_262_992)]),
+    ("unsupervised", [Is(0.0), Undefined, Below(0.05), Undefined, Is(0.0)]),
+    ("unsupervised.gaussian_total_correlation", [Is(0.0), Undefined, Below(0.05), Undefined, Is(0.0)]),
+    ("unsupervised.wasserstein_correlation", [Is(0.0), Undefined, Below(0.05), Is(13.540_792_025_547), Is(0.0)]),
+    ("unsupervised.wasserstein_correlation_norm", [Is(0.0), Undefined, Below(0.05), Is(0.585_786_437_627), Is(0.0)]),
+    ("unsupervised.mutual_information", [Is(0.0), Is(0.0), Below(1.0), Is(0.353_221_157_770), Below(1.0)]),
     ("reconstruction", [Is(3.0), Is(3.0), Is(3.0), Is(3.0), Is(3.0)]),
     ("kl", [Is(19.0), Is(0.375), Near(0.5, 0.05), Is(38.0), Is(1.5)]),
     ("kl.z0", [Is(1.75), Is(0.125), Near(1.0 / 6.0, 0.05), Is(1.75), Is(0.5)]),

@@ -80,6 +80,42 @@ fn every_score_agrees_with_its_reference() {
     assert!(failures.is_empty(), "{} of {n_checked} fail:\n{}", failures.len(), failures.join("\n"));
 }
 
+/// Quantities that are a setting away from the published one: the metric, its settings, and the field of the quantity.
+const VARIANTS: [(&str, &str, &str, &str); 12] = [
+    ("mig_sup_20bins_over_Hcode", "dead_latents_as_zero", "mig_sup", "normaliser = \"latent_entropy\""),
+    ("ubisoft.mig_10bins", "value", "mig", "bins = 10\nnormaliser = \"latent_entropy\""),
+    ("ubisoft.mig_sup_10bins", "value", "mig_sup", "bins = 10\nnormaliser = \"latent_entropy\""),
+    ("ubisoft.mig_sup_20bins", "value", "mig_sup", "normaliser = \"latent_entropy\""),
+    ("ubisoft.modularity_10bins", "value", "modularity", "bins = 10"),
+    ("irs_q1.0_train10000", "value", "irs", "quantile = 1.0"),
+    ("irs_q0.99_allrows", "value", "irs", "rows = \"all\""),
+    ("irs_q1.0_allrows", "value", "irs", "rows = \"all\"\nquantile = 1.0"),
+    ("ubisoft.irs_q1", "value", "irs", "quantile = 1.0"),
+    ("ubisoft.jemmig_10bins", "value", "jemmig", "bins = 10"),
+    ("ubisoft.dcimig_10bins", "value", "dcimig", "bins = 10"),
+    ("mig", "value", "mig", "bins = 20"),
+];
+
+#[test]
+fn variants_agree_with_their_references() {
+    let mut n_checked = 0;
+    for (input, quantities) in inputs() {
+        let data = read(&input);
+        let subject = Subject::new(&data, Seed(1));
+        for (quantity, field, metric, settings) in VARIANTS {
+            let Some(expected) = quantities[quantity][field].as_f64() else { continue };
+            let built = build(metric, &settings.parse().expect("settings are TOML")).expect("settings are accepted");
+            let scores = score_all(&[(metric.to_string(), built)], &subject, Seed(1));
+            let value = scores.value(metric).unwrap_or_else(|| panic!("{input}: {metric} is not reported"));
+            let tolerance = quantities[quantity]["tolerance"].as_f64().unwrap_or(1e-6);
+            println!("{input}: {quantity} {value:.9}, off by {:.1e}", (value - expected).abs());
+            assert!((value - expected).abs() <= tolerance, "{input}: {quantity} is {value}, wanted {expected}");
+            n_checked += 1;
+        }
+    }
+    assert!(n_checked >= 30, "three inputs at least have a dozen such quantities, but {n_checked} were checked");
+}
+
 /// Quantities that the reference also gives over all traversals, in which field, and the score that is the same.
 const OVER_ALL_TRAVERSALS: [(&str, &str, &str); 5] = [
     ("disent.linearity.linear_ratio.var", "exact_all_traversals_float64", "linearity_ratio"),

@@ -6,25 +6,24 @@
 //!
 //! `mig = 1/K sum_k (I(z_best; v_k) - I(z_second; v_k)) / H(v_k)`
 //!
+//! Carbonneau et al. 2022 ("Measuring disentanglement") take 10 bins and divide each information by the entropy of the
+//! latent's bins instead: `bins = 10`, `normaliser = "latent_entropy"`.
+//!
 //! Departures: a factor with a single value has no entropy to divide by and takes no part; a continuous factor is
 //! binned like a latent; where there is one latent only, the second best tells 0.
 
 use std::num::NonZeroUsize;
 
-use ndarray::{ArrayRef1, Axis};
+use ndarray::Axis;
 use serde::{Deserialize, Serialize};
-use unbraid_data::{Error, Rng, settings};
+use unbraid_data::{Rng, settings};
 
 use crate::Change::*;
-use crate::statistics::classes::{Classes, classes_of_factors, classes_of_latents};
-use crate::statistics::entropy::entropy;
 use crate::statistics::gap::gap;
-use crate::statistics::mutual_information::mutual_information_matrix;
-use crate::subject::{Tables, all_constant};
+use crate::statistics::information::{Binning, Information, Normaliser, check_bins, published_bins};
+use crate::statistics::mean::mean_of_defined;
+use crate::subject::all_constant;
 use crate::{Entry, Matrix, Metric, Scores, Subject};
-
-/// More bins than this would leave most of them empty for any number of rows.
-const MOST_BINS: usize = 10_000;
 
 /// Settings of the mutual information gap.
 #[derive(Debug, Clone, Serialize, Deserialize)]
@@ -32,20 +31,13 @@ const MOST_BINS: usize = 10_000;
 pub struct Mig {
     /// How many bins each latent is cut into; 20 in Locatello et al. 2019.
     pub bins: NonZeroUsize,
+    /// What information is divided by; the factor's entropy in Chen et al. 2018. Gaps of `"none"` are in nats.
+    pub normaliser: Normaliser,
 }
 
 impl Default for Mig {
     fn default() -> Self {
-        Self { bins: NonZeroUsize::new(20).expect("20 is not zero") }
-    }
-}
-
-impl Mig {
-    fn check(self) -> unbraid_data::Result<Self> {
-        if self.bins.get() <= MOST_BINS {
-            return Ok(self);
-        }
-        Err(Error::new(format!("setting \"bins\" is {}", self.bins)).help(format!("wanted 1 to {MOST_BINS}")))
+        Self { bins: published_bins(20), normaliser: Normaliser::FactorEntropy }
     }
 }
 
@@ -53,43 +45,38 @@ impl Metric for Mig {
     /// `mig` and `mig.FACTOR` in [0, 1], and the matrix `mig.mutual_information` in nats.
     fn score(&self, subject: &Subject, _rng: &mut Rng) -> Scores {
         let data = subject.data();
-        let Tables { codes, factors } = subject.train();
-        let latent_classes = classes_of_latents(codes, self.bins.get());
-        let factor_classes = classes_of_factors(factors, data.space().factors(), self.bins.get());
-        let information = mutual_information_matrix(&latent_classes, &factor_classes); // [latents, factors]
-
-        let per_factor: Vec<Result<f64, String>> = if all_constant(codes) {
+        let information = subject.information(Binning::EqualWidth, self.bins.get());
+        let per_factor = if all_constant(&subject.train().codes) {
             vec![Err("every latent is constant".to_string()); data.n_factors()]
         } else {
-            let of_factors = information.axis_iter(Axis(1)).zip(&factor_classes);
-            of_factors.map(|(of_latents, classes)| normalised_gap(&of_latents, classes)).collect()
+            self.gaps(&information)
         };
-
         let mut scores = Scores::new().with_outcome("mig", mean_of_defined(&per_factor));
         for (factor, gap) in data.space().names().zip(&per_factor) {
             scores = scores.with_outcome(&format!("mig.{factor}"), gap.as_ref().copied());
         }
-        scores.with_matrix(Matrix::of_latents_and_factors("mig.mutual_information", data, information))
+        let matrix = information.matrix.clone();
+        scores.with_matrix(Matrix::of_latents_and_factors("mig.mutual_information", data, matrix))
     }
 }
 
-/// The gap of one factor, whose information with each latent is `of_latents [latents]`.
-fn normalised_gap(of_latents: &ArrayRef1<f64>, classes: &Classes) -> Result<f64, String> {
-    match entropy(classes) {
-        0.0 => Err("the factor has a single value, so its entropy is zero".to_string()),
-        // Information is at most the entropy, but the two are added up in another order.
-        entropy => Ok((gap(of_latents) / entropy).min(1.0)),
+impl Mig {
+    /// The gap of each factor, or why it has none.
+    fn gaps(&self, information: &Information) -> Vec<Result<f64, String>> {
+        let shares = information.normalised(self.normaliser); // [latents, factors]
+        let of_factors = shares.axis_iter(Axis(1)).zip(&information.factor_entropies);
+        of_factors
+            .map(
+                |(of_latents, &entropy)| {
+                    if entropy > 0.0 { Ok(gap(of_latents)) } else { Err(SINGLE_VALUE.to_string()) }
+                },
+            )
+            .collect()
     }
 }
 
-/// The mean over the factors that have a gap; where none has one, why the first has none.
-fn mean_of_defined(per_factor: &[Result<f64, String>]) -> Result<f64, String> {
-    let gaps: Vec<f64> = per_factor.iter().flatten().copied().collect();
-    match per_factor.iter().find_map(|gap| gap.as_ref().err()) {
-        Some(reason) if gaps.is_empty() => Err(reason.clone()),
-        _ => Ok(gaps.iter().sum::<f64>() / gaps.len() as f64),
-    }
-}
+/// Why a factor has no share of its entropy.
+pub const SINGLE_VALUE: &str = "the factor has a single value, so its entropy is zero";
 
 /// The row in the list of metrics.
 pub const ENTRY: Entry = Entry {
@@ -98,7 +85,11 @@ pub const ENTRY: Entry = Entry {
     paper: "Chen et al. 2018",
     ranges: &[("mig", 0.0, 1.0)],
     left_alone_by: &[LatentOrder, LatentSigns, CommonScale, LatentScales, Shift, RowOrder, LogVariances, Losses],
-    build: |table| Ok(Box::new(settings::read::<Mig>(table)?.check()?)),
+    build: |table| {
+        let mig: Mig = settings::read(table)?;
+        check_bins(mig.bins)?;
+        Ok(Box::new(mig))
+    },
     complete: settings::complete::<Mig>,
 };
 
@@ -134,6 +125,24 @@ mod tests {
         assert!((scores.value("mig").unwrap() - 1.0).abs() < 1e-12);
         let reason = "the factor has a single value, so its entropy is zero".to_string();
         assert_eq!(scores.undefined, [("mig.colour".to_string(), reason)]);
+    }
+
+    #[test]
+    fn the_entropy_of_the_latent_may_be_the_measure() {
+        // z0 takes four values, of which the factor is one bit: ln 2 of ln 4. z1 is constant, which is no share at all.
+        let codes = array![[0.0, 1.0], [1.0, 1.0], [2.0, 1.0], [3.0, 1.0]];
+        let factors = array![[0.0], [0.0], [1.0], [1.0]];
+        let data = LabelledCodes::new(codes, factors, FactorSpace::grid([("shape", 2)]), Extras::default()).unwrap();
+        for (normaliser, expected) in [("latent_entropy", 0.5), ("none", 2_f64.ln())] {
+            let mig = (ENTRY.build)(&format!("bins = 10\nnormaliser = \"{normaliser}\"").parse().unwrap()).unwrap();
+            let scores = mig.score(&Subject::new(&data, Seed(1)), &mut Seed(1).stream("metric/mig"));
+            assert!((scores.value("mig").unwrap() - expected).abs() < 1e-12, "{normaliser}");
+        }
+    }
+
+    #[test]
+    fn more_bins_than_make_sense_are_refused() {
+        assert!((ENTRY.build)(&"bins = 10001".parse().unwrap()).is_err());
     }
 
     #[test]

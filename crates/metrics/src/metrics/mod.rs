@@ -9,20 +9,32 @@ use crate::{Entry, Metric, Scores, Subject};
 pub mod active_units;
 pub mod axis_ratio;
 pub mod cbd;
+pub mod dcimig;
 pub mod elbo;
+pub mod irs;
+pub mod jemmig;
 pub mod kl;
 pub mod linearity_ratio;
 pub mod mig;
+pub mod mig_sup;
+pub mod modularity;
 pub mod orientation_ratio;
 pub mod reconstruction;
+pub mod unsupervised;
 
 /// Every metric, in the order in which they are shown.
 pub const METRICS: &[Entry] = &[
     mig::ENTRY,
+    mig_sup::ENTRY,
+    jemmig::ENTRY,
+    dcimig::ENTRY,
+    modularity::ENTRY,
+    irs::ENTRY,
     cbd::ENTRY,
     linearity_ratio::ENTRY,
     axis_ratio::ENTRY,
     orientation_ratio::ENTRY,
+    unsupervised::ENTRY,
     reconstruction::ENTRY,
     kl::ENTRY,
     elbo::ENTRY,
@@ -66,7 +78,7 @@ mod tests {
 
     #[test]
     fn settings_left_out_take_the_published_value() {
-        assert_eq!(complete("mig", &Table::new()).unwrap().to_string(), "bins = 20\n");
+        assert_eq!(complete("mig", &Table::new()).unwrap().to_string(), "bins = 20\nnormaliser = \"factor_entropy\"\n");
         assert!(build("mig", &"bin = 10".parse().unwrap()).is_err());
     }
 

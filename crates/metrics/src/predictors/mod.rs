@@ -2,3 +2,10 @@
 //!
 //! Every predictor is deterministic: the same table (and the same random stream, where it draws) gives the same bits on
 //! any number of threads.
+
+pub mod lasso;
+pub mod lbfgs;
+mod line_search;
+pub mod linear_svm;
+pub mod logistic_regression;
+mod softmax_blocks;

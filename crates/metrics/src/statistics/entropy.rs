@@ -4,12 +4,9 @@ use super::classes::Classes;
 
 /// `-sum_c p(c) ln p(c)` in nats; 0 where all rows share a class.
 pub fn entropy(classes: &Classes) -> f64 {
-    let mut counts = vec![0_usize; classes.n_classes];
-    for &class in &classes.of_rows {
-        counts[class] += 1;
-    }
     let n_rows = classes.of_rows.len() as f64;
-    let shares = counts.iter().filter(|&&count| count > 0).map(|&count| count as f64 / n_rows);
+    let counts = classes.counts();
+    let shares = counts.iter().filter(|&&count| count > 0).map(|&count| f64::from(count) / n_rows);
     shares.map(|share| -share * share.ln()).sum::<f64>().max(0.0)
 }
 

@@ -1,9 +1,17 @@
 //! Plain statistics that several metrics share: columns in, numbers out.
 
 pub mod classes;
+pub mod covariance;
 pub mod deviations;
 pub mod entropy;
 pub mod gap;
 pub mod geometric_mean;
+pub mod information;
+pub mod kolmogorov_smirnov;
+pub mod mean;
+pub mod known_values;
 pub mod mutual_information;
+pub mod normal;
 pub mod pearson;
+pub mod roc_auc;
+pub mod standardise;

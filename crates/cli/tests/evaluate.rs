@@ -263,3 +263,27 @@ fn inputs_with_mistakes_are_refused() {
         assert!(message.contains(wanted), "{arguments:?}: {message}");
     }
 }
+
+#[test]
+fn entangled_codes_keep_their_marginals_and_lose_their_axes() {
+    let place = Place::new();
+    place.write("plain.npz", Table::new(0.0).npz(Some(["shape", "angle"])));
+    assert_eq!(place.output(&["entangle", "plain.npz", "mixed.npz"]), "mixed.npz\n");
+    let columns = |name: &str| {
+        let data = unbraid_data::npz::read_labelled_codes(&place.path(name)).unwrap();
+        let sorted = |latent: usize| {
+            let mut values = data.codes().column(latent).to_vec();
+            values.sort_by(f64::total_cmp);
+            values
+        };
+        (0..data.n_latents()).map(sorted).collect::<Vec<_>>()
+    };
+    assert_eq!(columns("mixed.npz"), columns("plain.npz"));
+    let both = json(&place, &["plain.npz", "mixed.npz", "--metrics", "mig"]);
+    let mig = |name: &str| both["inputs"][name]["scores"]["mig"].as_f64().unwrap();
+    assert!(mig("mixed.npz") < 0.7 * mig("plain.npz"), "{both}");
+    // The names of the factors came along.
+    assert!(both["inputs"]["mixed.npz"]["scores"]["mig.shape"].is_number(), "{both}");
+    assert!(place.refusal(&["entangle", "missing.npz", "out.npz"], 2).contains("there is no file missing.npz"));
+    assert!(place.refusal(&["entangle", "plain.npz", "nowhere/out.npz"], 2).contains("nowhere/out.npz"));
+}

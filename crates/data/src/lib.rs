@@ -3,6 +3,7 @@
 //! Everything that the other crates share also starts here: the error type, named random streams, and the way in
 //! which settings are read from a table.
 
+mod archive;
 pub mod columns;
 pub mod csv;
 pub mod datasets;

@@ -12,6 +12,7 @@ use ndarray::Array2;
 use zip::ZipArchive;
 use zip::result::ZipError;
 
+use crate::archive::write_archive;
 use crate::error::{Error, Result};
 use crate::factor_kinds::{FactorKinds, Stated, StatedFactor, factor_space};
 use crate::labelled_codes::{Extras, LabelledCodes};
@@ -124,6 +125,13 @@ fn check_count(name: &str, found: usize, n_factors: usize) -> Result<()> {
         return Ok(());
     }
     Err(Error::new(format!("{name} has {found} entries but factors have {n_factors} columns")))
+}
+
+/// Writes to `to` all that the archive at `from` holds, with other codes in place of its own.
+pub fn write_with_codes(from: &Path, to: &Path, codes: &Array2<f64>) -> Result<()> {
+    let mut npz = Npz::open(from)?;
+    npz.required("codes").map_err(|error| error.at(from.display()))?;
+    write_archive(to, |archive| archive.copy_but(&mut npz.archive, "codes", codes))
 }
 
 /// What the file says of each factor: a factor of size 0 in `sizes` is continuous, and without sizes a whole-number array
@@ -254,6 +262,25 @@ mod tests {
         );
         let rows = ("train_rows", "<i8", [1].as_slice(), wholes(&[4]));
         assert_eq!(message(&[whole(&[0, 1, 2, 3]), rows]), "train_rows names row 4 but there are 4 rows");
+    }
+
+    #[test]
+    fn codes_are_replaced_and_all_else_is_kept() {
+        let factors = ("factors", "<i8", [2, 1].as_slice(), wholes(&[1, 0]));
+        let notes = ("notes", "|u1", [3].as_slice(), vec![7, 8, 9]);
+        let file = archive(&[notes, ("codes", "<f4", [2, 1].as_slice(), vec![0; 8]), factors]);
+        let folder = tempfile::tempdir().unwrap();
+        let to = folder.path().join("new.npz");
+        write_with_codes(file.path(), &to, &ndarray::array![[0.1, 2.0], [0.3, 4.0]]).unwrap();
+        assert_eq!(read_labelled_codes(&to).unwrap().codes(), &ndarray::array![[0.1, 2.0], [0.3, 4.0]]);
+        let mut npz = Npz::open(&to).unwrap();
+        assert_eq!(npz.names(), ["notes", "codes", "factors"]);
+        assert_eq!(npz.required("notes").unwrap().into_u8().unwrap(), [7, 8, 9]);
+        // In place of itself, too.
+        write_with_codes(&to, &to, &ndarray::array![[5.0], [6.0]]).unwrap();
+        assert_eq!(read_labelled_codes(&to).unwrap().n_latents(), 1);
+        let none = archive(&[]);
+        assert!(write_with_codes(none.path(), &to, &ndarray::array![[5.0]]).is_err());
     }
 
     #[test]

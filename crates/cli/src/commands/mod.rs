@@ -17,6 +17,7 @@ use crate::output::print;
 pub mod bench;
 pub mod data;
 pub mod demo;
+pub mod entangle;
 pub mod evaluate;
 pub mod list;
 pub mod report;

@@ -122,8 +122,9 @@ impl Table {
         if latents.is_empty() || factors.is_empty() {
             return Err(missing(if latents.is_empty() { "latents" } else { "factors" }, &names));
         }
-        let left_out = (0..names.len())
-            .filter(|position| Some(*position) != split && !latents.contains(position) && !factors.contains(position));
+        let mut is_used = vec![false; names.len()];
+        latents.iter().chain(&factors).chain(&split).for_each(|&position| is_used[position] = true);
+        let left_out = (0..names.len()).filter(|&position| !is_used[position]);
         let left_out = left_out.map(|position| names[position].to_string()).collect();
         Ok(Assigned { latents, factors, split, left_out })
     }

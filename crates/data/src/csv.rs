@@ -46,6 +46,9 @@ fn header_names(header: &ByteRecord) -> Result<Vec<String>> {
         .map(|name| Some(std::str::from_utf8(name).ok()?.trim_start_matches('\u{feff}').to_string()))
         .collect();
     let names = names.ok_or_else(|| Error::new("the first line is not UTF-8 text").help("save the file as UTF-8"))?;
+    if names.is_empty() {
+        return Err(Error::new("the file is empty, wanted a first line with the names of the columns"));
+    }
     if names.iter().all(|name| name.parse::<f64>().is_ok()) {
         return Err(Error::new("the first line holds numbers, wanted the names of the columns")
             .help("put a first line like z0,z1,shape,scale before them"));
@@ -169,14 +172,15 @@ mod tests {
             message("z0,x\n1,big\n1,2\n")
                 .starts_with("line 3, column \"x\" holds \"2\", but the lines above hold text")
         );
-        assert!(message("z0,x\n1,2\n\nnan,3\n").starts_with("column \"z0\" holds NaN on line 4"));
+        assert!(message("z0,x\n1,2\nnan,3\n").starts_with("column \"z0\" holds NaN on line 3"));
         assert!(message("z0,x\n1,2\n3\n").starts_with("line 3 has 1 cells, but the first line names 2 columns"));
         assert!(message(b"z0,x\n1,\xff\n").starts_with("line 2, column \"x\" is not UTF-8 text"));
         assert!(message(b"z0,\xff\n1,2\n").starts_with("the first line is not UTF-8"));
         assert!(message("1,2\n3,4\n").starts_with("the first line holds numbers, wanted the names"));
         assert!(message("z0;x\n1;2\n").starts_with("the first line has no comma"));
         assert!(message("z0,x\n").starts_with("wanted at least one row"));
-        assert!(message("").starts_with("the first line holds numbers") || message("").contains("no column"));
+        assert!(message("").starts_with("the file is empty"));
+        assert!(message("\n\n").starts_with("the file is empty"));
     }
 
     #[test]

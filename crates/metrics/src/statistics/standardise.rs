@@ -23,7 +23,7 @@ struct Column {
 
 impl Column {
     fn of(column: &ArrayRef1<f64>) -> Self {
-        let Deviations { of_rows, scale } = deviations(column);
+        let Deviations { of_rows, scale, .. } = deviations(column);
         let variance = of_rows.iter().map(|value| value * value).sum::<f64>() / of_rows.len() as f64;
         // The first value's own deviation from the mean is minus the mean of the distances from it.
         Self { first: column[0] / 2.0, unit: scale / 2.0, mean: -of_rows[0], deviation: variance.sqrt() }

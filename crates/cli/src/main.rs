@@ -40,8 +40,10 @@ enum Command {
     Train(commands::train::Arguments),
     /// Go on with a run that was stopped or killed
     Resume(commands::resume::Arguments),
-    /// Score the codes of a run or of an .npz file
+    /// Score the codes of runs, or of anyone's files: .npz, .npy, .csv, .parquet
     Evaluate(commands::evaluate::Arguments),
+    /// Mix the latents of an .npz file so that no latent's distribution tells: the impossibility theorem, as a command
+    Entangle(commands::entangle::Arguments),
     /// Draw what each latent of a run does, as PNG and GIF
     Traverse(commands::traverse::Arguments),
     /// Make the scores, the figures and the page of a run again
@@ -87,6 +89,7 @@ fn run(arguments: Arguments) -> Result<Outcome> {
         Command::Train(arguments) => commands::train::run(&arguments),
         Command::Resume(arguments) => commands::resume::run(&arguments),
         Command::Evaluate(arguments) => commands::evaluate::run(&arguments),
+        Command::Entangle(arguments) => commands::entangle::run(&arguments),
         Command::Traverse(arguments) => commands::traverse::run(&arguments),
         Command::Report(arguments) => commands::report::run(&arguments),
         Command::Bench(arguments) => commands::bench::run(&arguments),

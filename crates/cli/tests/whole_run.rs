@@ -132,7 +132,7 @@ fn an_export_has_the_images_that_were_asked_for() {
 #[test]
 fn start_up_needs_neither_files_nor_time() {
     let help = Place::new().output(&["--help"]);
-    for command in ["demo", "list", "data", "train", "resume", "evaluate", "traverse", "report", "bench"] {
+    for command in ["demo", "list", "data", "train", "resume", "evaluate", "entangle", "traverse", "report", "bench"] {
         assert!(help.contains(command), "{help}");
     }
 }

@@ -3,17 +3,14 @@
 //! Images are rendered group by group and compressed as they are written, so that the three billion bytes of dSprites
 //! never lie in memory. The file takes its name when it is whole.
 
-use std::fs::File;
-use std::io::{BufWriter, Write};
-use std::path::{Path, PathBuf};
+use std::io::Write;
+use std::path::Path;
 
 use rayon::prelude::*;
-use zip::write::SimpleFileOptions;
-use zip::{CompressionMethod, ZipWriter};
 
+use crate::archive::{Archive, write_archive};
 use crate::datasets::{Dataset, check_indices};
-use crate::error::{Error, Result};
-use crate::npy::write_header;
+use crate::error::Result;
 
 /// Images that are rendered, in parallel, before they are written.
 const GROUP: usize = 256;
@@ -25,46 +22,9 @@ pub fn export_npz(dataset: &dyn Dataset, indices: Option<&[usize]>, path: &Path)
     if let Some(indices) = indices {
         check_indices(dataset, indices)?;
     }
-    // A link keeps pointing where it did: it is the file behind it that is replaced.
-    let target = std::fs::canonicalize(path).unwrap_or_else(|_| path.to_path_buf());
-    let partial = partial_path(&target)?;
-    let written = write_archive(dataset, indices, &partial).and_then(|()| std::fs::rename(&partial, &target));
-    written.map_err(|error| {
-        // What is left of it may not be there at all, and the first error is the one to tell.
-        let _ = std::fs::remove_file(&partial);
-        Error::new(format!("{} cannot be written: {error}", path.display()))
-    })
-}
-
-/// The name that the file has until it is whole.
-fn partial_path(path: &Path) -> Result<PathBuf> {
-    let Some(name) = path.file_name() else {
-        return Err(Error::new(format!("{} does not name a file", path.display())));
-    };
-    if path.is_dir() {
-        return Err(Error::new(format!("{} is a folder", path.display())).help("name a file, for instance data.npz"));
-    }
-    if path.exists() && !path.is_file() {
-        return Err(
-            Error::new(format!("{} is a device or a pipe", path.display())).help("name a file, for instance data.npz")
-        );
-    }
-    let mut name = name.to_os_string();
-    name.push(format!(".partial-{}", std::process::id()));
-    Ok(path.with_file_name(name))
-}
-
-fn write_archive(dataset: &dyn Dataset, indices: Option<&[usize]>, path: &Path) -> std::io::Result<()> {
     let n_rows = indices.map_or(dataset.n_images(), <[usize]>::len);
     let index = |row: usize| indices.map_or(row, |indices| indices[row]);
-    let mut archive = Archive { zip: ZipWriter::new(BufWriter::new(File::create(path)?)) };
-    let written = write_arrays(&mut archive, dataset, n_rows, index);
-    if written.is_err() {
-        // Dropped, the archive would try to end itself and print a message of its own.
-        std::mem::forget(archive);
-        return written;
-    }
-    archive.zip.finish()?.into_inner()?.sync_all()
+    write_archive(path, |archive| write_arrays(archive, dataset, n_rows, index))
 }
 
 fn write_arrays(
@@ -81,24 +41,6 @@ fn write_arrays(
         archive.zip.write_all(&(index(row) as i64).to_le_bytes())?;
     }
     Ok(())
-}
-
-/// An archive that is being written.
-struct Archive {
-    zip: ZipWriter<BufWriter<File>>,
-}
-
-impl Archive {
-    /// Begins the next array; its values follow.
-    fn begin(&mut self, name: &str, descr: &str, shape: &[usize]) -> std::io::Result<()> {
-        // Level 1 is the fastest, and pictures of a few flat areas shrink well at any level.
-        let options = SimpleFileOptions::default()
-            .compression_method(CompressionMethod::Deflated)
-            .compression_level(Some(1))
-            .large_file(true);
-        self.zip.start_file(format!("{name}.npy"), options)?;
-        write_header(&mut self.zip, descr, shape)
-    }
 }
 
 fn write_images(

@@ -3,14 +3,20 @@
 //! Everything that the other crates share also starts here: the error type, named random streams, and the way in
 //! which settings are read from a table.
 
+mod archive;
+pub mod columns;
+pub mod csv;
 pub mod datasets;
 pub mod error;
 pub mod export;
+pub mod factor_kinds;
 pub mod factor_space;
 pub mod labelled_codes;
 pub mod loader;
 pub mod npy;
+pub mod npy_pair;
 pub mod npz;
+pub mod parquet;
 pub mod samplers;
 pub mod seed;
 pub mod settings;
@@ -19,6 +25,7 @@ pub mod sub_grid;
 
 pub use datasets::{Dataset, ImageShape};
 pub use error::{Error, Result};
+pub use factor_kinds::FactorKinds;
 pub use factor_space::{Factor, FactorSpace};
 pub use labelled_codes::LabelledCodes;
 pub use loader::{LoadedBatch, Loader};

@@ -8,17 +8,15 @@ use std::fs::File;
 use std::io::BufReader;
 use std::path::Path;
 
-use ndarray::{Array2, ArrayView1};
+use ndarray::Array2;
 use zip::ZipArchive;
 use zip::result::ZipError;
 
+use crate::archive::write_archive;
 use crate::error::{Error, Result};
-use crate::factor_space::{Factor, FactorSpace, index_of};
+use crate::factor_kinds::{FactorKinds, Stated, StatedFactor, factor_space};
 use crate::labelled_codes::{Extras, LabelledCodes};
 use crate::npy::{NpyArray, indices, open_file};
-
-/// A factor whose values are not numbered from 0 would make tables of its size; real ones have far fewer values.
-const MOST_VALUES: usize = 1_000_000;
 
 /// An open archive of arrays.
 pub struct Npz {
@@ -68,18 +66,24 @@ impl Npz {
 
 /// Reads labelled codes from a `.npz` file.
 pub fn read_labelled_codes(path: &Path) -> Result<LabelledCodes> {
-    let mut npz = Npz::open(path)?;
-    labelled_codes(&mut npz).map_err(|error| error.at(path.display()))
+    read_labelled_codes_as(path, &FactorKinds::default())
 }
 
-fn labelled_codes(npz: &mut Npz) -> Result<LabelledCodes> {
+/// Reads labelled codes from a `.npz` file, with factors of the kinds that the user says.
+pub fn read_labelled_codes_as(path: &Path, kinds: &FactorKinds) -> Result<LabelledCodes> {
+    let mut npz = Npz::open(path)?;
+    labelled_codes(&mut npz, kinds).map_err(|error| error.at(path.display()))
+}
+
+fn labelled_codes(npz: &mut Npz, kinds: &FactorKinds) -> Result<LabelledCodes> {
     let codes = table(&npz.required("codes")?, "codes")?;
     let stored = npz.required("factors")?;
-    let factors = table(&stored, "factors")?;
+    let mut factors = table(&stored, "factors")?;
     let sizes = optional(npz, "factor_sizes", indices)?;
     let names = optional(npz, "factor_names", NpyArray::to_text)?;
     let named = name_factors(names, factors.ncols())?;
-    let space = factor_space(&stored, &factors, named, sizes.as_deref())?;
+    let stated = stated_factors(&stored, named, sizes.as_deref())?;
+    let space = factor_space(&mut factors, stated, kinds)?;
     let extras = Extras {
         train_rows: optional(npz, "train_rows", indices)?,
         test_rows: optional(npz, "test_rows", indices)?,
@@ -107,7 +111,7 @@ fn optional<T>(npz: &mut Npz, name: &str, decode: impl Fn(&NpyArray) -> Result<T
 }
 
 /// The names as given, or `factor_0`, `factor_1` and so on.
-fn name_factors(names: Option<Vec<String>>, n_factors: usize) -> Result<Vec<String>> {
+pub(crate) fn name_factors(names: Option<Vec<String>>, n_factors: usize) -> Result<Vec<String>> {
     let Some(names) = names else { return Ok((0..n_factors).map(|factor| format!("factor_{factor}")).collect()) };
     check_count("factor_names", names.len(), n_factors)?;
     let mut seen = BTreeSet::new();
@@ -124,63 +128,30 @@ fn check_count(name: &str, found: usize, n_factors: usize) -> Result<()> {
     Err(Error::new(format!("{name} has {found} entries but factors have {n_factors} columns")))
 }
 
-/// A factor of size 0 in `sizes` is continuous. Without sizes, a column of a whole-number array is discrete, and so is
-/// a column of floats that holds nothing but whole numbers from 0.
-fn factor_space(
+/// Writes to `to` all that the archive at `from` holds, with other codes in place of its own.
+pub fn write_with_codes(from: &Path, to: &Path, codes: &Array2<f64>) -> Result<()> {
+    let mut npz = Npz::open(from)?;
+    npz.required("codes").map_err(|error| error.at(from.display()))?;
+    write_archive(to, |archive| archive.copy_but(&mut npz.archive, "codes", codes))
+}
+
+/// What the file says of each factor: a factor of size 0 in `sizes` is continuous, and without sizes a whole-number array
+/// makes its factors discrete.
+pub(crate) fn stated_factors(
     stored: &NpyArray,
-    factors: &Array2<f64>,
     names: Vec<String>,
     sizes: Option<&[usize]>,
-) -> Result<FactorSpace> {
+) -> Result<Vec<StatedFactor>> {
     if let Some(sizes) = sizes {
-        check_count("factor_sizes", sizes.len(), factors.ncols())?;
+        check_count("factor_sizes", sizes.len(), names.len())?;
     }
-    let mut named = Vec::new();
-    for (position, name) in names.into_iter().enumerate() {
-        let column = factors.column(position);
-        let is_whole = || column.iter().all(|value| value.fract() == 0.0 && *value >= 0.0);
-        let size = match sizes {
-            Some(sizes) => Some(sizes[position]).filter(|&size| size > 0),
-            None if stored.holds_whole_numbers() || is_whole() => {
-                let most = column.fold(0.0_f64, |most, &value| most.max(value));
-                Some((most as usize).saturating_add(1))
-            }
-            None => None,
-        };
-        if let Some(size) = size.filter(|&size| size > MOST_VALUES) {
-            return Err(Error::new(format!("factor \"{name}\" would take {size} values"))
-                .help(format!("number its values from 0 without gaps; {MOST_VALUES} is the most")));
-        }
-        named.push(Factor { name, size });
-    }
-    Ok(if is_grid(factors, &named) {
-        FactorSpace::grid(named.iter().filter_map(|factor| Some((factor.name.as_str(), factor.size?))))
-    } else {
-        FactorSpace::sample(named)
-    })
-}
-
-/// Whether every combination of values is there exactly once, in any order.
-fn is_grid(factors: &Array2<f64>, named: &[Factor]) -> bool {
-    let Some(sizes) = named.iter().map(|factor| factor.size).collect::<Option<Vec<usize>>>() else { return false };
-    let n_combinations = sizes.iter().try_fold(1_usize, |product, &size| product.checked_mul(size));
-    if n_combinations != Some(factors.nrows()) {
-        return false;
-    }
-    let mut seen = vec![false; factors.nrows()];
-    factors.rows().into_iter().all(|row| match whole_values(&row, &sizes) {
-        Some(values) => !std::mem::replace(&mut seen[index_of(&values, &sizes)], true),
-        None => false,
-    })
-}
-
-/// The values of a row, where all are whole numbers within their factor's size.
-fn whole_values(row: &ArrayView1<f64>, sizes: &[usize]) -> Option<Vec<usize>> {
-    let values = row.iter().zip(sizes).map(|(&value, &size)| {
-        let fits = value.fract() == 0.0 && value >= 0.0 && value < size as f64;
-        fits.then_some(value as usize)
-    });
-    values.collect()
+    let stated = |position: usize| match sizes.map(|sizes| sizes[position]) {
+        Some(0) => Stated::Continuous,
+        Some(size) => Stated::Size(size),
+        None if stored.holds_whole_numbers() => Stated::Whole,
+        None => Stated::Nothing,
+    };
+    Ok(names.into_iter().enumerate().map(|(position, name)| (name, stated(position))).collect())
 }
 
 #[cfg(test)]
@@ -192,6 +163,7 @@ mod tests {
     use zip::write::SimpleFileOptions;
 
     use super::*;
+    use crate::factor_space::{Factor, FactorSpace};
     use crate::npy::write_header;
 
     /// An archive of arrays, each with its name, numpy's type, shape and bytes.
@@ -293,6 +265,25 @@ mod tests {
         );
         let rows = ("train_rows", "<i8", [1].as_slice(), wholes(&[4]));
         assert_eq!(message(&[whole(&[0, 1, 2, 3]), rows]), "train_rows names row 4 but there are 4 rows");
+    }
+
+    #[test]
+    fn codes_are_replaced_and_all_else_is_kept() {
+        let factors = ("factors", "<i8", [2, 1].as_slice(), wholes(&[1, 0]));
+        let notes = ("notes", "|u1", [3].as_slice(), vec![7, 8, 9]);
+        let file = archive(&[notes, ("codes", "<f4", [2, 1].as_slice(), vec![0; 8]), factors]);
+        let folder = tempfile::tempdir().unwrap();
+        let to = folder.path().join("new.npz");
+        write_with_codes(file.path(), &to, &ndarray::array![[0.1, 2.0], [0.3, 4.0]]).unwrap();
+        assert_eq!(read_labelled_codes(&to).unwrap().codes(), &ndarray::array![[0.1, 2.0], [0.3, 4.0]]);
+        let mut npz = Npz::open(&to).unwrap();
+        assert_eq!(npz.names(), ["notes", "codes", "factors"]);
+        assert_eq!(npz.required("notes").unwrap().into_u8().unwrap(), [7, 8, 9]);
+        // In place of itself, too.
+        write_with_codes(&to, &to, &ndarray::array![[5.0], [6.0]]).unwrap();
+        assert_eq!(read_labelled_codes(&to).unwrap().n_latents(), 1);
+        let none = archive(&[]);
+        assert!(write_with_codes(none.path(), &to, &ndarray::array![[5.0]]).is_err());
     }
 
     #[test]

@@ -230,6 +230,11 @@ fn take_metrics(table: &mut Table) -> Result<Vec<Named>> {
             return Err(Error::new("\"metrics\" is no list").help("wanted [[metrics]] sections, each with a name"));
         }
     };
+    checked_metrics(named)
+}
+
+/// The metrics with every setting filled in; an error where one cannot be made, or where one is named twice.
+pub fn checked_metrics(named: Vec<Named>) -> Result<Vec<Named>> {
     let metrics: Vec<Named> = named.into_iter().map(Named::complete_metric).collect::<Result<_>>()?;
     for (position, metric) in metrics.iter().enumerate() {
         if metrics[..position].iter().any(|other| other.name == metric.name) {

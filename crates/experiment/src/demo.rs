@@ -2,10 +2,11 @@
 
 use std::path::{Path, PathBuf};
 
-use unbraid_data::{Error, Result};
+use unbraid_data::{Error, Result, datasets};
 use unbraid_metrics::Scores;
 use unbraid_report::figures::bars::{ScoreBars, bars};
 use unbraid_report::figures::curves::{Scale, compare_losses};
+use unbraid_report::headlines::headlines;
 use unbraid_report::page::{Comparison, PageFigure, comparison_page};
 use unbraid_report::{LossTable, RunFolder, write_whole};
 
@@ -38,7 +39,7 @@ images about as well (see the reconstructions), but has not found their factors.
 pub struct Demo {
     /// Finished, or stopped in one of the runs.
     pub ending: Ending,
-    /// The name and the scores of each finished run.
+    /// The name and the scores of each finished run, without those of single factors and latents.
     pub scores: Vec<(String, Scores)>,
     /// The page that sets the runs side by side.
     pub page: PathBuf,
@@ -47,7 +48,7 @@ pub struct Demo {
 /// Carries out both runs below `path`, going on with what an earlier demo began there, and writes the comparison.
 pub fn demo(path: &Path, watch: &mut dyn Watch) -> Result<Demo> {
     let page = path.join("report.html");
-    let (mut pages, mut losses) = (Vec::new(), Vec::new());
+    let (mut pages, mut scores, mut losses) = (Vec::new(), Vec::new(), Vec::new());
     for (name, text) in RUNS {
         let config = Config::parse(text, &[])?;
         let run_path = path.join(name);
@@ -57,9 +58,11 @@ pub fn demo(path: &Path, watch: &mut dyn Watch) -> Result<Demo> {
         }
         let folder = RunFolder::open(&run_path)?;
         losses.push((name.to_string(), folder.read_losses()?));
-        pages.push(describe(&folder, &config)?);
+        let page = describe(&folder, &config)?;
+        let dataset = datasets::open(&config.dataset.name, &config.dataset.settings)?;
+        scores.push((page.title.clone(), headlines(&page.scores, dataset.factors().names()).0));
+        pages.push(page);
     }
-    let scores: Vec<(String, Scores)> = pages.iter().map(|page| (page.title.clone(), page.scores.clone())).collect();
     let comparison = Comparison {
         title: "Weak supervision disentangles, an unsupervised VAE does not".to_string(),
         text: TEXT.to_string(),

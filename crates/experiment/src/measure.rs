@@ -72,9 +72,24 @@ fn encoded_space(config: &Config, dataset: &dyn Dataset) -> FactorSpace {
 
 /// Scores codes with these metrics.
 pub fn measure(metrics: &[Named], data: &LabelledCodes, seed: Seed) -> Result<Scores> {
+    measure_subject(metrics, &Subject::new(data, seed), seed, &mut |_| {})
+}
+
+/// Scores codes, maybe beside those of other models; `starting` hears each metric's name before it begins.
+pub fn measure_subject(
+    metrics: &[Named],
+    subject: &Subject,
+    seed: Seed,
+    starting: &mut dyn FnMut(&str),
+) -> Result<Scores> {
     let built: Vec<(String, Box<dyn Metric>)> = metrics
         .iter()
         .map(|metric| Ok((metric.name.clone(), unbraid_metrics::build(&metric.name, &metric.settings)?)))
         .collect::<Result<_>>()?;
-    Ok(score_all(&built, &Subject::new(data, seed), seed))
+    let mut scores = Scores::new();
+    for metric in built.chunks(1) {
+        starting(&metric[0].0);
+        scores.extend(score_all(metric, subject, seed));
+    }
+    Ok(scores)
 }

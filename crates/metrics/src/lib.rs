@@ -3,13 +3,12 @@
 use toml::Table;
 use unbraid_data::{Result, Rng};
 
+mod dci_scores;
+mod distance_agreement;
+mod distance_pools;
 mod importance_scores;
 pub mod impossibility;
 pub mod known_codes;
-mod dci_scores;
-mod importance_scores;
-mod distance_agreement;
-mod distance_pools;
 pub mod metrics;
 pub mod predictors;
 mod row_order;

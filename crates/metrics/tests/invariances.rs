@@ -146,7 +146,7 @@ fn what_leaves_a_metric_alone_does_and_all_else_moves_it() {
         let after = scores(Some(change));
         for entry in METRICS {
             let (before, after) = (before.value(entry.name), after.value(entry.name));
-let before = before.expect("it is defined");
+            let before = before.expect("it is defined");
             // A score that a change leaves undefined has moved, as where latents become too small to take part.
             let stays = after.is_some_and(|after| (before - after).abs() <= 1e-9 * (1.0 + before.abs()));
             let is_unseen = UNSEEN_HERE.iter().any(|(name, changes)| *name == entry.name && changes.contains(&change));

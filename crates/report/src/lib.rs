@@ -5,7 +5,9 @@
 pub mod animation;
 pub mod canvas;
 pub mod colour;
+pub mod evaluation;
 pub mod figures;
+pub mod headlines;
 pub mod loss_log;
 pub mod npy;
 pub mod page;

@@ -1,4 +1,4 @@
-//! Scores as JSON: `scores.json` for the numbers, `matrices.json` for the matrices behind them.
+//! Scores as JSON and CSV: `scores.json` and `scores.csv` for the numbers, `matrices.json` for the matrices behind them.
 
 use ndarray::Array2;
 use serde_json::{Map, Value, json};
@@ -20,6 +20,26 @@ pub fn matrices_json(matrices: &[Matrix]) -> Value {
         (matrix.name.clone(), json!({ "rows": matrix.rows, "columns": matrix.columns, "values": values }))
     });
     Value::Object(entries.collect())
+}
+
+/// The scores of several inputs as CSV, a line for each score: `input,score,value,why_undefined`.
+pub fn scores_csv(inputs: &[(&str, &Scores)]) -> String {
+    let mut text = "input,score,value,why_undefined\n".to_string();
+    for (input, scores) in inputs {
+        let input = csv_cell(input);
+        for (name, value) in &scores.values {
+            text += &format!("{input},{},{value},\n", csv_cell(name));
+        }
+        for (name, reason) in &scores.undefined {
+            text += &format!("{input},{},,{}\n", csv_cell(name), csv_cell(reason));
+        }
+    }
+    text
+}
+
+/// The text as a cell: in quotes where it holds what would end one.
+fn csv_cell(text: &str) -> String {
+    if text.contains([',', '"', '\n', '\r']) { format!("\"{}\"", text.replace('"', "\"\"")) } else { text.to_string() }
 }
 
 /// The numbers and reasons that `scores_json` wrote; there are no matrices among them.
@@ -82,6 +102,15 @@ mod tests {
         let text = scores_json(&example()).to_string();
         let expected = r#"{"scores":{"mig":0.25,"dci.completeness":1.0},"undefined":{"cbd":"needs two latents"}}"#;
         assert_eq!(text, expected);
+    }
+
+    #[test]
+    fn a_line_of_csv_has_a_number_or_a_reason() {
+        let scores = Scores::new().with("mig.a,b", 0.25).without("cbd", "needs \"two\" latents");
+        let expected = "input,score,value,why_undefined\n\
+                        x.npz,\"mig.a,b\",0.25,\n\
+                        x.npz,cbd,,\"needs \"\"two\"\" latents\"\n";
+        assert_eq!(scores_csv(&[("x.npz", &scores)]), expected);
     }
 
     #[test]

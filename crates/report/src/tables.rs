@@ -3,6 +3,8 @@
 use comfy_table::{Cell, CellAlignment, ContentArrangement, LineStyle, Table, TableStyle};
 use unbraid_metrics::Scores;
 
+use crate::headlines::by_metric;
+
 const ONE_RULE: TableStyle = TableStyle::new().header_separator(LineStyle::none().fill('─').junction('─'));
 
 /// One line of a list: what `unbraid list` prints.
@@ -16,32 +18,84 @@ pub struct ListRow<'a> {
     pub paper: &'a str,
 }
 
-/// Scores of one run: name and number, or the reason why there is none. Long reasons wrap at `width` letters, where one
-/// is given.
+/// Scores of one run, those of a metric together; below, the reasons why others are not defined. Lines are at most `width`
+/// letters long, where it is given.
 pub fn scores_table(scores: &Scores, width: Option<u16>) -> String {
-    let mut header = vec![Cell::new("score"), number_cell("value")];
-    if !scores.undefined.is_empty() {
-        header.push(Cell::new("why not"));
+    let mut table = plain_table(vec![Cell::new("score"), number_cell("value")], width);
+    let names: Vec<String> = scores.values.iter().map(|(name, _)| name.clone()).collect();
+    for name in by_metric(&names) {
+        let number = scores.value(name).map_or("–".to_string(), score_text);
+        table.add_row([Cell::new(indented(name)), number_cell(&number)]);
     }
-    let mut table = plain_table(header, width);
-    for (name, value) in &scores.values {
-        table.add_row([Cell::new(name), number_cell(&score_text(*value))]);
-    }
-    for (name, reason) in &scores.undefined {
-        table.add_row([Cell::new(name), number_cell("–"), Cell::new(reason)]);
-    }
-    text_of(&table)
+    text_of(&table) + &reasons_text(&[("", scores)], width)
 }
 
-/// Scores of several runs side by side, a column for each; `–` where a score is undefined or was not asked for.
+/// Scores of several runs side by side, a column for each; `–` where a score is undefined or was not asked for. The
+/// reasons stand below.
 pub fn comparison_table(runs: &[(&str, &Scores)], width: Option<u16>) -> String {
     let names = runs.iter().map(|(name, _)| number_cell(name));
     let mut table = plain_table(std::iter::once(Cell::new("score")).chain(names).collect(), width);
-    for score in score_names(runs.iter().map(|(_, scores)| *scores)) {
-        let numbers = runs.iter().map(|(_, scores)| scores.value(&score).map_or("–".to_string(), score_text));
-        table.add_row(std::iter::once(Cell::new(&score)).chain(numbers.map(|number| number_cell(&number))));
+    let mut scores = score_names(runs.iter().map(|(_, scores)| *scores));
+    scores.retain(|name| runs.iter().any(|(_, scores)| scores.value(name).is_some()));
+    for score in by_metric(&scores) {
+        let numbers = runs.iter().map(|(_, scores)| scores.value(score).map_or("–".to_string(), score_text));
+        table.add_row(std::iter::once(Cell::new(indented(score))).chain(numbers.map(|number| number_cell(&number))));
     }
-    text_of(&table)
+    text_of(&table) + &reasons_text(runs, width)
+}
+
+/// A score that has the same name as its metric stands at the margin, its parts and variants a little to the right.
+fn indented(name: &str) -> String {
+    if name.contains('.') { format!("  {name}") } else { name.to_string() }
+}
+
+/// Why scores are not defined: one paragraph for each reason, with the scores that it holds for, and with the runs where it
+/// does not hold for all.
+fn reasons_text(runs: &[(&str, &Scores)], width: Option<u16>) -> String {
+    let mut reasons: Vec<(&str, Vec<&str>, Vec<&str>)> = Vec::new();
+    for (run, scores) in runs {
+        for (name, reason) in &scores.undefined {
+            let known = reasons.iter().position(|(known, _, _)| known == reason);
+            let position = known.unwrap_or_else(|| {
+                reasons.push((reason, Vec::new(), Vec::new()));
+                reasons.len() - 1
+            });
+            let (_, names, of_runs) = &mut reasons[position];
+            if !names.contains(&name.as_str()) {
+                names.push(name);
+            }
+            if !of_runs.contains(run) {
+                of_runs.push(run);
+            }
+        }
+    }
+    if reasons.is_empty() {
+        return String::new();
+    }
+    let mut text = "\nnot defined:\n".to_string();
+    for (reason, names, of_runs) in reasons {
+        let of = if of_runs.len() == runs.len() { String::new() } else { format!(" of {}", of_runs.join(", ")) };
+        text += &wrapped(&format!("{}{of}: {reason}", names.join(", ")), width);
+    }
+    text
+}
+
+/// The text in lines of at most `width` letters, the first indented by two, the others by four.
+fn wrapped(text: &str, width: Option<u16>) -> String {
+    let mut lines = vec!["  ".to_string()];
+    for word in text.split_whitespace() {
+        let line = lines.last().map_or("", String::as_str);
+        let would_be = line.chars().count() + 1 + word.chars().count();
+        if width.is_some_and(|width| would_be > usize::from(width)) && !line.trim().is_empty() {
+            lines.push("    ".to_string());
+        }
+        let line = lines.last_mut().expect("there is a first line");
+        if !line.ends_with(' ') {
+            line.push(' ');
+        }
+        line.push_str(word);
+    }
+    lines.join("\n") + "\n"
 }
 
 /// A list of things that can be named in a config.
@@ -100,15 +154,24 @@ mod tests {
     }
 
     #[test]
-    fn scores_and_reasons_stand_in_one_table() {
-        let scores =
-            Scores::new().with("mig", 0.123456).with("dci.completeness", 1.0).without("cbd", "one latent only");
+    fn scores_stand_by_metric_with_the_reasons_below() {
+        let scores = Scores::new()
+            .with("dci.lasso", 1.0)
+            .with("mig", 0.123456)
+            .with("dci", 0.5)
+            .without("kl", "there are no log_variances")
+            .without("cbd", "one latent only")
+            .without("elbo", "there are no log_variances");
         let expected = [
-            " score               value   why not",
-            "─────────────────────────────────────────────",
-            " mig                0.1235",
-            " dci.completeness   1.0000",
-            " cbd                     –   one latent only",
+            " score          value",
+            "──────────────────────",
+            " dci           0.5000",
+            "   dci.lasso   1.0000",
+            " mig           0.1235",
+            "",
+            "not defined:",
+            "  kl, elbo: there are no log_variances",
+            "  cbd: one latent only",
         ];
         assert_eq!(lines(&scores_table(&scores, None)), expected);
         let text = scores_table(&Scores::new().with("mig", 0.5), None);
@@ -117,15 +180,26 @@ mod tests {
 
     #[test]
     fn runs_stand_side_by_side() {
-        let (first, second) = (Scores::new().with("mig", 0.1).without("cbd", "no"), Scores::new().with("dci", 2e-5));
+        let first = Scores::new().with("mig", 0.1).without("cbd", "no").without("kl", "never");
+        let second = Scores::new().with("dci", 2e-5).without("kl", "never");
         let expected = [
             " score   runs/a     runs/b",
             "───────────────────────────",
             " mig     0.1000          –",
-            " cbd          –          –",
             " dci          –   2.000e-5",
+            "",
+            "not defined:",
+            "  cbd of runs/a: no",
+            "  kl: never",
         ];
         assert_eq!(lines(&comparison_table(&[("runs/a", &first), ("runs/b", &second)], None)), expected);
+    }
+
+    #[test]
+    fn long_reasons_wrap() {
+        let text = wrapped("kl: one two three four", Some(14));
+        assert_eq!(lines(&text), ["  kl: one two", "    three four"]);
+        assert_eq!(lines(&wrapped("averyveryverylongword b", Some(8))), ["  averyveryverylongword", "    b"]);
     }
 
     #[test]

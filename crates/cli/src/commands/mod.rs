@@ -3,9 +3,11 @@
 use std::io::{IsTerminal, stdout};
 use std::path::Path;
 
-use unbraid_data::Result;
+use unbraid_data::{Result, datasets};
 use unbraid_experiment::Ending;
+use unbraid_experiment::run::read_config;
 use unbraid_report::RunFolder;
+use unbraid_report::headlines::headlines;
 use unbraid_report::run_folder::quoted;
 use unbraid_report::tables::scores_table;
 
@@ -15,6 +17,7 @@ use crate::output::print;
 pub mod bench;
 pub mod data;
 pub mod demo;
+pub mod entangle;
 pub mod evaluate;
 pub mod list;
 pub mod report;
@@ -31,7 +34,10 @@ fn table_width() -> Option<u16> {
 fn tell_ending(ending: Ending, path: &Path) -> Result<Outcome> {
     match ending {
         Ending::Finished => {
-            let scores = RunFolder::open(path)?.read_scores()?;
+            let folder = RunFolder::open(path)?;
+            let dataset = read_config(&folder)?.dataset;
+            let dataset = datasets::open(&dataset.name, &dataset.settings)?;
+            let (scores, _) = headlines(&folder.read_scores()?, dataset.factors().names());
             print(scores_table(&scores, table_width()).trim_end())?;
             print(format!("open {} to see what each latent does", path.join("report.html").display()))?;
             Ok(Outcome::Done)

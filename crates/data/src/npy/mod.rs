@@ -207,7 +207,7 @@ pub(crate) fn open_file(path: &Path) -> Result<(File, u64)> {
     })
 }
 
-fn read_file(path: &Path) -> Result<NpyArray> {
+pub(crate) fn read_file(path: &Path) -> Result<NpyArray> {
     let (file, n_bytes) = open_file(path)?;
     NpyArray::read(BufReader::new(file), n_bytes).map_err(|error| error.at(path.display()))
 }
@@ -248,8 +248,8 @@ fn float(item: &[u8]) -> f64 {
     }
 }
 
-/// A 16-bit float: 1 bit of sign, 5 of exponent, 10 of fraction.
-fn half(bits: u16) -> f64 {
+/// The number of a 16-bit float: 1 bit of sign, 5 of exponent, 10 of fraction.
+pub(crate) fn half(bits: u16) -> f64 {
     let fraction = f64::from(bits & 0x3ff) / 1024.0;
     let magnitude = match bits >> 10 & 0x1f {
         0 => fraction * 2.0_f64.powi(-14),

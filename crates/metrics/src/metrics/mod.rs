@@ -10,16 +10,18 @@ pub mod active_units;
 pub mod axis_ratio;
 pub mod beta_vae;
 pub mod cbd;
-pub mod dci_lasso;
-pub mod dcimig;
-pub mod ds;
-pub mod dto;
 pub mod dci;
 pub mod dci_forest;
+pub mod dci_lasso;
+pub mod dcimig;
 pub mod distance_correlation;
+pub mod downstream;
+pub mod ds;
+pub mod dto;
 pub mod elbo;
 pub mod explicitness;
 pub mod factor_vae;
+pub mod fairness;
 pub mod flatness;
 pub mod irs;
 pub mod jemmig;
@@ -39,28 +41,30 @@ pub mod unsupervised;
 /// Every metric, in the order in which they are shown.
 pub const METRICS: &[Entry] = &[
     beta_vae::ENTRY,
-    dci_lasso::ENTRY,
     factor_vae::ENTRY,
+    dci::ENTRY,
+    dci_forest::ENTRY,
+    dci_lasso::ENTRY,
     mig::ENTRY,
     mig_sup::ENTRY,
     jemmig::ENTRY,
     dcimig::ENTRY,
     modularity::ENTRY,
-    irs::ENTRY,
-    sap::ENTRY,
     explicitness::ENTRY,
+    sap::ENTRY,
+    irs::ENTRY,
     cbd::ENTRY,
     mcc::ENTRY,
     ds::ENTRY,
-    dci::ENTRY,
-    dci_forest::ENTRY,
     distance_correlation::ENTRY,
     linearity_ratio::ENTRY,
     axis_ratio::ENTRY,
     orientation_ratio::ENTRY,
+    flatness::ENTRY,
     unsupervised::ENTRY,
     udr::ENTRY,
-    flatness::ENTRY,
+    downstream::ENTRY,
+    fairness::ENTRY,
     reconstruction::ENTRY,
     kl::ENTRY,
     elbo::ENTRY,

@@ -3,17 +3,17 @@
 //! Every predictor is deterministic: the same table (and the same random stream, where it draws) gives the same bits on
 //! any number of threads.
 
+pub mod boosted_trees;
+mod decision_tree;
 pub mod lasso;
 pub mod lbfgs;
 mod line_search;
 pub mod linear_svm;
 pub mod logistic_regression;
 pub mod nearest_neighbours;
-mod softmax_blocks;
-pub mod boosted_trees;
-mod decision_tree;
 mod partition;
 pub mod random_forest;
 pub mod ranked_columns;
 mod regression_tree;
+mod softmax_blocks;
 mod split_search;

@@ -1,0 +1,27 @@
+//! `unbraid entangle`: the codes of an `.npz` file with every marginal kept and every latent mixed with all others.
+
+use std::path::PathBuf;
+
+use unbraid_data::{Result, npz};
+use unbraid_metrics::impossibility::entangle;
+
+use crate::Outcome;
+use crate::output::print;
+
+/// Arguments of the command.
+#[derive(clap::Args)]
+pub struct Arguments {
+    /// The .npz file with `codes` [rows, latents] and `factors` [rows, factors]
+    input: PathBuf,
+
+    /// The .npz file to write: other codes, and all else as it was
+    output: PathBuf,
+}
+
+/// Carries out the command.
+pub fn run(arguments: &Arguments) -> Result<Outcome> {
+    let data = npz::read_labelled_codes(&arguments.input)?;
+    npz::write_with_codes(&arguments.input, &arguments.output, &entangle(data.codes()))?;
+    print(arguments.output.display())?;
+    Ok(Outcome::Done)
+}

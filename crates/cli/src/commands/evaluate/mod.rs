@@ -1,0 +1,167 @@
+//! `unbraid evaluate`: the scores of a run's codes or of anyone's, or of several side by side.
+
+mod choice;
+mod inputs;
+
+use std::path::PathBuf;
+
+use indicatif::{ProgressBar, ProgressStyle};
+use unbraid_data::{LabelledCodes, Result, Seed};
+use unbraid_experiment::Named;
+use unbraid_experiment::measure::measure_subject;
+use unbraid_metrics::{Scores, Subject};
+use unbraid_report::evaluation::{Content, Evaluated, evaluation_json, write_evaluation};
+use unbraid_report::headlines::headlines;
+use unbraid_report::scores_file::scores_csv;
+use unbraid_report::tables::{comparison_table, scores_table};
+
+use super::table_width;
+use crate::Outcome;
+use crate::output::{print, tell};
+use choice::chosen_metrics;
+use inputs::{Input, read_inputs};
+
+const FORMATS: &str = "\
+What an input can be:
+  FOLDER          a run, as `unbraid train` leaves it
+  FILE.npz        arrays `codes` [rows, latents] and `factors` [rows, factors]; maybe `factor_names`, `factor_sizes`,
+                  `train_rows`, `test_rows`, `log_variances`, `reconstruction_losses`, `jacobians`
+  FILE.npy        codes [rows, latents], with `--factors FACTORS.npy`
+  FILE.csv, .tsv  a first line of names, then a line for each row
+  FILE.parquet    flat columns, uncompressed or Snappy
+
+In CSV and Parquet, columns called z0, latent_0, code_0 and so on are latents, and all others are factors, unless
+`--factors NAMES` says which ones are; where no column is called like a latent, all that are no factors are latents. A
+column called split that holds train or test in each row says where predictors are fitted and tested.
+
+A factor that holds nothing but whole numbers from 0 is discrete, and so is one of text, whose distinct values are
+numbered in sorted order; any other is continuous. `--continuous` and `--discrete` overrule that. Where every combination
+of discrete factors is there exactly once, the rows are taken as a full grid.";
+
+/// Arguments of the command.
+#[derive(clap::Args)]
+#[command(after_long_help = FORMATS, after_help = "`unbraid evaluate --help` tells how each kind of file is read")]
+pub struct Arguments {
+    /// Runs, or files of codes and factors (.npz, .npy, .csv, .parquet); several are set side by side
+    #[arg(required = true, value_name = "INPUT")]
+    inputs: Vec<PathBuf>,
+
+    /// The factors: an .npy file for inputs that are .npy, or the names of columns for CSV and Parquet
+    #[arg(long, value_name = "FILE.npy|NAMES")]
+    factors: Option<String>,
+
+    /// Factors that are continuous, by name, separated by commas
+    #[arg(long, value_name = "NAMES", value_delimiter = ',')]
+    continuous: Vec<String>,
+
+    /// Factors that are discrete, by name: their distinct values are numbered in order
+    #[arg(long, value_name = "NAMES", value_delimiter = ',')]
+    discrete: Vec<String>,
+
+    /// Metrics by name, separated by commas, or "all"; those of the run's config where left out
+    #[arg(long, value_name = "NAMES")]
+    metrics: Option<String>,
+
+    /// Change a setting of a metric: mig.bins=10
+    #[arg(long, value_name = "METRIC.SETTING=VALUE")]
+    set: Vec<String>,
+
+    /// Seed of metrics that draw at random; the run's where left out, else 1
+    #[arg(long)]
+    seed: Option<u64>,
+
+    /// Show the scores of single factors and latents, too
+    #[arg(long)]
+    parts: bool,
+
+    /// Print JSON: all scores by name, and the reasons why others are undefined
+    #[arg(long)]
+    json: bool,
+
+    /// Print the matrices behind the scores with the JSON
+    #[arg(long, requires = "json")]
+    matrices: bool,
+
+    /// Print CSV: input,score,value,why_undefined
+    #[arg(long, conflicts_with = "json")]
+    csv: bool,
+
+    /// Also write scores.json, scores.csv, matrices.json, and a picture of each matrix into a folder
+    #[arg(long, value_name = "FOLDER")]
+    out: Option<PathBuf>,
+}
+
+/// Carries out the command.
+pub fn run(arguments: &Arguments) -> Result<Outcome> {
+    let mut inputs = read_inputs(arguments)?;
+    let metrics = inputs
+        .iter()
+        .map(|input| chosen_metrics(arguments.metrics.as_deref(), &arguments.set, &input.metrics))
+        .collect::<Result<Vec<_>>>()?;
+    for (input, metrics) in inputs.iter_mut().zip(&metrics) {
+        input.add_what_the_decoder_tells(metrics)?;
+    }
+    let scores = measure_all(&inputs, &metrics, arguments.seed)?;
+    let evaluated: Vec<(&str, &Scores)> = inputs.iter().map(|input| input.name.as_str()).zip(&scores).collect();
+    if let Some(folder) = &arguments.out {
+        let n_heatmaps = write_evaluation(folder, &evaluated)?.len();
+        let files = "scores.json, scores.csv, matrices.json";
+        tell(format!("{}: {files} and {n_heatmaps} pictures of matrices in heatmaps/", folder.display()));
+    }
+    if arguments.json {
+        let content = if arguments.matrices { Content::Everything } else { Content::Scores };
+        print(format!("{:#}", evaluation_json(&evaluated, content)))?;
+    } else if arguments.csv {
+        print(scores_csv(&evaluated).trim_end())?;
+    } else {
+        print(table(&inputs, &evaluated, arguments.parts).trim_end())?;
+    }
+    Ok(Outcome::Done)
+}
+
+/// The scores of each input, those of the same images beside one another.
+fn measure_all(inputs: &[Input], metrics: &[Vec<Named>], seed: Option<u64>) -> Result<Vec<Scores>> {
+    // Nothing is drawn where standard error is no terminal.
+    let bar = ProgressBar::new(metrics.iter().map(|metrics| metrics.len() as u64).sum());
+    let style = ProgressStyle::with_template("measuring {bar:32} {pos}/{len}  {msg}");
+    bar.set_style(style.expect("the template is right"));
+    let mut n_begun = 0;
+    let mut all = Vec::new();
+    for (position, (input, metrics)) in inputs.iter().zip(metrics).enumerate() {
+        let others = inputs.iter().enumerate().filter(|(other, _)| *other != position).map(|(_, other)| &other.data);
+        let others: Vec<&LabelledCodes> = others.filter(|other| shows_the_same(&input.data, other)).collect();
+        let seed = Seed(seed.unwrap_or(input.seed));
+        let mut starting = |name: &str| {
+            bar.set_position(n_begun);
+            bar.set_message(if inputs.len() > 1 { format!("{name} of {}", input.name) } else { name.to_string() });
+            bar.tick();
+            n_begun += 1;
+        };
+        all.push(measure_subject(metrics, &Subject::among(&input.data, &others, seed), seed, &mut starting)?);
+    }
+    bar.finish_and_clear();
+    Ok(all)
+}
+
+/// Whether both are codes of the same images, as far as their factors tell.
+fn shows_the_same(data: &LabelledCodes, other: &LabelledCodes) -> bool {
+    data.factors() == other.factors()
+}
+
+fn table(inputs: &[Input], evaluated: &Evaluated, with_parts: bool) -> String {
+    let of_input = |(input, (_, scores)): (&Input, &(&str, &Scores))| match with_parts {
+        true => ((*scores).clone(), 0),
+        false => headlines(scores, input.data.space().names()),
+    };
+    let shown: Vec<(Scores, usize)> = inputs.iter().zip(evaluated).map(of_input).collect();
+    let named: Vec<(&str, &Scores)> =
+        inputs.iter().zip(&shown).map(|(input, (scores, _))| (input.name.as_str(), scores)).collect();
+    let text = match named.as_slice() {
+        [(_, scores)] => scores_table(scores, table_width()),
+        several => comparison_table(several, table_width()),
+    };
+    match shown.iter().map(|(_, n_hidden)| *n_hidden).max() {
+        None | Some(0) => text,
+        Some(n_hidden) => format!("{text}\n`--parts` shows {n_hidden} more, of single factors and latents"),
+    }
+}

@@ -20,9 +20,13 @@ const CHANGES: [Change; 9] =
 const SIZES: [usize; 3] = [4, 5, 6];
 
 /// Changes that can move a score but do not on this table: `beta_vae` is 1 at each of these scales, and for `udr` no
-/// latent's divergence from the prior falls below the least that counts.
-const UNSEEN_HERE: &[(&str, &[Change])] =
-    &[("beta_vae", &[CommonScale, LatentScales]), ("udr", &[CommonScale, LatentScales, Shift, LogVariances])];
+/// latent's divergence from the prior falls below the least that counts. A latent that shrinks below a twentieth of the
+/// widest takes no part in `infomec`; here it takes a factor with it that scored 1.
+const UNSEEN_HERE: &[(&str, &[Change])] = &[
+    ("beta_vae", &[CommonScale, LatentScales]),
+    ("udr", &[CommonScale, LatentScales, Shift, LogVariances]),
+    ("infomec", &[LatentScales]),
+];
 
 /// The parts of a table, before they are put together.
 #[derive(Clone)]

@@ -88,6 +88,9 @@ const SCORES: &[(&str, [Known; 5])] = &[
     ("dcimig", [Is(1.0), Undefined, Below(0.1), Is(1.0), Below(0.6)]),
     ("modularity", [Is(1.0), Undefined, Below(0.9), Is(1.0), Below(0.9)]),
     ("modularity.active", [Is(1.0), Undefined, Below(0.9), Is(1.0), Below(0.9)]),
+    ("infomec", [Near(1.0, 0.05), Undefined, Below(0.7), Below(0.9), Below(0.9)]),
+    ("infomec.modularity", [Near(1.0, 0.05), Undefined, Below(1.1), Near(1.0, 0.05), Below(0.9)]),
+    ("infomec.compactness", [Near(1.0, 0.05), Undefined, Below(1.1), Near(0.4, 0.05), Below(0.9)]),
     ("irs", [Is(1.0), Undefined, Below(0.3), Is(1.0), Below(0.7)]),
     ("cbd", [Is(1.0), Undefined, Below(0.15), Is(0.5), Is(1.0 / 3.0)]),
     ("cbd.compactness", [Is(1.0), Undefined, Below(0.15), Is(1.0), Is(1.0 / 3.0)]),
@@ -214,10 +217,8 @@ fn two_factors_turned_by_45_degrees() {
 
 #[test]
 fn what_an_input_lacks_is_named() {
-    let scores = scores_of_all(&labelled(grid(&SIZES), grid(&SIZES), &SIZES, Extras::default()));
-    for name in ["reconstruction", "kl", "kl.z0", "elbo", "polarized", "dto"] {
     let scores = scores_of_all(&labelled(grid(&SIZES), grid(&SIZES), &SIZES, Extras::default()), &[]);
-    for name in ["reconstruction", "kl", "kl.z0", "elbo"] {
+    for name in ["reconstruction", "kl", "kl.z0", "elbo", "polarized", "dto"] {
         let reason = &scores.undefined.iter().find(|(undefined, _)| undefined == name).expect("it is undefined").1;
         assert!(reason.contains("a trained run or an `.npz` with"), "{name}: {reason}");
     }

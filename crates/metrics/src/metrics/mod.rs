@@ -23,6 +23,7 @@ pub mod explicitness;
 pub mod factor_vae;
 pub mod fairness;
 pub mod flatness;
+pub mod infomec;
 pub mod irs;
 pub mod jemmig;
 pub mod kl;
@@ -52,6 +53,7 @@ pub const METRICS: &[Entry] = &[
     modularity::ENTRY,
     explicitness::ENTRY,
     sap::ENTRY,
+    infomec::ENTRY,
     irs::ENTRY,
     cbd::ENTRY,
     mcc::ENTRY,

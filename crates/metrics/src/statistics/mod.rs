@@ -13,6 +13,7 @@ pub mod kolmogorov_smirnov;
 pub mod largest_eigenvalue;
 pub mod mean;
 pub mod mutual_information;
+pub mod neighbour_information;
 pub mod normal;
 pub mod pearson;
 pub mod ranks;

@@ -30,7 +30,7 @@ use crate::{Entry, Metric, Scores, Subject};
 #[derive(Debug, Clone, Serialize, Deserialize)]
 #[serde(default)]
 pub struct Udr {
-    /// Strength of the lasso's penalty, at least 0.1, which is theirs.
+    /// Strength of the lasso's penalty, above 0; 0.1.
     pub alpha: f64,
     /// The mean divergence from the prior, in nats, above which a latent takes part; 0.01.
     pub least_kl: f64,
@@ -49,7 +49,7 @@ struct Similarity {
 }
 
 impl Metric for Udr {
-    /// `udr` in [0, 5] (above 1 only where latents of the other models correlate) and `udr.spearman` in [0, 1].
+    /// `udr` in [0, 1/(2 alpha)] (above 1 only where latents of the other models correlate) and `udr.spearman` in [0, 1].
     fn score(&self, subject: &Subject, _rng: &mut Rng) -> Scores {
         let similarities = self.similarities(subject);
         let of = |pick: fn(&Similarity) -> f64| {

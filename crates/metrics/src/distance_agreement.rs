@@ -5,8 +5,6 @@
 //! of their own. They are rounded before they are compared, to a share of the largest one in the pool, so that the unit
 //! of the codes does not matter.
 
-use std::cmp::Ordering;
-
 use rayon::prelude::*;
 
 use crate::distance_pools::{Origin, Pool};
@@ -23,9 +21,9 @@ pub enum Rounding {
 }
 
 impl Rounding {
-    /// Whole numbers in the order of the rounded `distances`, which are in units of `unit`; equal ones share a number,
-    /// and a distance of 0 has 0.
-    pub fn keys(self, distances: &[f64], unit: f64) -> Vec<u64> {
+    /// The classes of the rounded `distances`, which are in units of `unit`: whole numbers in their order, the same for
+    /// equal ones, and 0 for a distance of 0.
+    pub fn classes(self, distances: &[f64], unit: f64) -> Vec<u32> {
         let step = match self {
             Self::ShareOfLargest(share) => share * distances.iter().fold(0.0_f64, |largest, &value| largest.max(value)),
             Self::Absolute(step) => step / unit,
@@ -33,9 +31,20 @@ impl Rounding {
         };
         // The bits of numbers that are not negative have the order of the numbers.
         let key = |&distance: &f64| if step > 0.0 { (distance / step).round() as u64 } else { distance.to_bits() };
-        distances.par_iter().map(key).collect()
+        let keys: Vec<u64> = distances.par_iter().map(key).collect();
+        if keys.iter().all(|&key| key < MOST_CLASSES) {
+            return keys.into_iter().map(|key| key as u32).collect();
+        }
+        let mut distinct = keys.clone();
+        distinct.push(0);
+        distinct.par_sort_unstable();
+        distinct.dedup();
+        keys.par_iter().map(|&key| distinct.partition_point(|&known| known < key) as u32).collect()
     }
 }
+
+/// Rounded distances are classes as they are where they are below this; else the distinct ones are numbered.
+const MOST_CLASSES: u64 = 1 << 20;
 
 /// Pearson's correlation of the factors' and the codes' distances over the pool.
 pub fn pearson(pool: &Pool, latent: &[f64]) -> Result<f64, String> {
@@ -52,24 +61,19 @@ pub fn pearson(pool: &Pool, latent: &[f64]) -> Result<f64, String> {
     correlation(sums, varies(pool, &pool.ground), varies(pool, latent))
 }
 
-/// Spearman's correlation over the pool, of distances given as `keys`.
-pub fn spearman(pool: &Pool, ground: &[u64], latent: &[u64]) -> Result<f64, String> {
-    let ground_ranks = Ranks::new(pool, ground);
-    let mut pairs: Vec<(u64, u64)> = latent.iter().copied().zip(ground.iter().copied()).collect();
-    pairs.par_sort_unstable();
-    let latent_ranks = Ranks::of_sorted(pool, pairs.iter().map(|(key, _)| *key));
-    let zeros = pool.n_coincident() * ground_ranks.ranks[0] * latent_ranks.ranks[0];
-    let mut product = 0.0;
-    for (of_key, rank) in pairs.chunk_by(|a, b| a.0 == b.0).zip(latent_ranks.of_present_keys(pairs[0].0)) {
-        product += rank * of_key.iter().map(|(_, ground)| ground_ranks.rank(*ground)).sum::<f64>();
-    }
-    let sums = [ground_ranks.squares, latent_ranks.squares, zeros + pool.multiplicity() * product];
-    correlation(sums, ground_ranks.keys.len() > 1, latent_ranks.keys.len() > 1)
+/// Spearman's correlation over the pool, of distances given as classes.
+pub fn spearman(pool: &Pool, ground: &[u32], latent: &[u32]) -> Result<f64, String> {
+    let (ground_ranks, latent_ranks) = (Ranks::new(pool, ground), Ranks::new(pool, latent));
+    let pairs = ground.iter().zip(latent);
+    let product = pairs.map(|(&a, &b)| ground_ranks.of_classes[a as usize] * latent_ranks.of_classes[b as usize]);
+    let coincident = pool.n_coincident() * ground_ranks.of_classes[0] * latent_ranks.of_classes[0];
+    let sums = [ground_ranks.squares, latent_ranks.squares, coincident + pool.multiplicity() * product.sum::<f64>()];
+    correlation(sums, ground_ranks.n_present > 1, latent_ranks.n_present > 1)
 }
 
-/// The share of triples `(a, p, n)` for which both kinds of distances, given as `keys`, say alike whether `p` or `n` is
+/// The share of triples `(a, p, n)` for which both kinds of distances, given as classes, say alike whether `p` or `n` is
 /// closer to `a`, or that neither is.
-pub fn rank_same(pool: &Pool, ground: &[u64], latent: &[u64]) -> f64 {
+pub fn rank_same(pool: &Pool, ground: &[u32], latent: &[u32]) -> f64 {
     match pool.origin {
         Origin::Triples => {
             let triples = ground.chunks_exact(2).zip(latent.chunks_exact(2));
@@ -78,27 +82,29 @@ pub fn rank_same(pool: &Pool, ground: &[u64], latent: &[u64]) -> f64 {
         }
         Origin::Traversals(n_values) => {
             let n_pairs = n_values * (n_values - 1) / 2;
-            let n_same: u64 = latent.par_chunks_exact(n_pairs).map(|keys| n_same(keys, n_values)).sum();
+            let n_same: u64 = latent.par_chunks_exact(n_pairs).map(|classes| n_same(classes, n_values)).sum();
             n_same as f64 / ((latent.len() / n_pairs) as f64 * (n_values as f64).powi(3))
         }
     }
 }
 
-/// How many of all `n_values^3` triples of one traversal have the order of their positions, given the keys of its pairs.
-fn n_same(keys: &[u64], n_values: usize) -> u64 {
+/// How many of all `n_values^3` triples of one traversal have the order of their positions, given the classes of its pairs.
+fn n_same(classes: &[u32], n_values: usize) -> u64 {
     let mut square = vec![0; n_values * n_values]; // [values, values]
     let pairs = (0..n_values).flat_map(|i| (i + 1..n_values).map(move |j| (i, j)));
-    for ((i, j), &key) in pairs.zip(keys) {
-        square[i * n_values + j] = key;
-        square[j * n_values + i] = key;
+    for ((i, j), &class) in pairs.zip(classes) {
+        square[i * n_values + j] = class;
+        square[j * n_values + i] = class;
     }
     let mut n_same = 0;
     for (anchor, of_anchor) in square.chunks_exact(n_values).enumerate() {
-        for (p, key) in of_anchor.iter().enumerate() {
-            for (n, other) in of_anchor.iter().enumerate().skip(p + 1) {
-                let order: Ordering = anchor.abs_diff(p).cmp(&anchor.abs_diff(n));
-                n_same += 2 * u64::from(order == key.cmp(other));
-            }
+        let steps: Vec<u32> = (0..n_values).map(|value| anchor.abs_diff(value) as u32).collect();
+        for p in 0..n_values {
+            let others = steps[p + 1..].iter().zip(&of_anchor[p + 1..]);
+            let agrees = |(&step, &class): (&u32, &u32)| {
+                u32::from((steps[p] < step) == (of_anchor[p] < class) && (steps[p] > step) == (of_anchor[p] > class))
+            };
+            n_same += 2 * u64::from(others.map(agrees).sum::<u32>());
         }
         n_same += n_values as u64; // p = n
     }
@@ -123,51 +129,32 @@ fn varies(pool: &Pool, distances: &[f64]) -> bool {
     distances.iter().any(|distance| *distance != first)
 }
 
-/// The distinct keys of a pool and their mean ranks, taken from the mean of all ranks.
+/// The mean ranks of classes of distances, taken from the mean of all ranks.
 struct Ranks {
-    keys: Vec<u64>,
-    ranks: Vec<f64>,
+    /// `[classes]`
+    of_classes: Vec<f64>,
+    /// How many classes some pair has.
+    n_present: usize,
     /// The sum of the squares over all pairs.
     squares: f64,
 }
 
 impl Ranks {
-    fn new(pool: &Pool, keys: &[u64]) -> Self {
-        let mut keys = keys.to_vec();
-        keys.par_sort_unstable();
-        Self::of_sorted(pool, keys.into_iter())
-    }
-
-    fn of_sorted(pool: &Pool, sorted: impl ExactSizeIterator<Item = u64>) -> Self {
-        let n_pairs = pool.multiplicity() * sorted.len() as f64 + pool.n_coincident();
-        let mut groups: Vec<(u64, f64)> = Vec::new(); // keys and how many pairs have them
-        if pool.n_coincident() > 0.0 {
-            groups.push((0, pool.n_coincident()));
-        }
-        for key in sorted {
-            match groups.last_mut() {
-                Some((last, count)) if *last == key => *count += pool.multiplicity(),
-                _ => groups.push((key, pool.multiplicity())),
-            }
-        }
-        let mut n_below = 0.0;
-        let (mut squares, mut ranks) = (0.0, Vec::with_capacity(groups.len()));
-        for (_, count) in &groups {
-            let rank = n_below + count / 2.0 - n_pairs / 2.0;
+    fn new(pool: &Pool, classes: &[u32]) -> Self {
+        let n_classes = classes.iter().max().map_or(1, |&largest| largest as usize + 1);
+        let mut counts = vec![0.0; n_classes];
+        classes.iter().for_each(|&class| counts[class as usize] += pool.multiplicity());
+        counts[0] += pool.n_coincident();
+        let middle = counts.iter().sum::<f64>() / 2.0;
+        let (mut n_below, mut squares) = (0.0, 0.0);
+        let rank_of = |count: &f64| {
+            let rank = n_below + count / 2.0 - middle;
             squares += count * rank * rank;
-            ranks.push(rank);
             n_below += count;
-        }
-        Self { keys: groups.into_iter().map(|(key, _)| key).collect(), ranks, squares }
-    }
-
-    fn rank(&self, key: u64) -> f64 {
-        self.ranks[self.keys.partition_point(|&known| known < key)]
-    }
-
-    /// The ranks from that of `first` on, the smallest key that a pair has.
-    fn of_present_keys(&self, first: u64) -> impl Iterator<Item = f64> {
-        self.ranks[self.keys.partition_point(|&known| known < first)..].iter().copied()
+            rank
+        };
+        let of_classes = counts.iter().map(rank_of).collect();
+        Self { of_classes, n_present: counts.iter().filter(|count| **count > 0.0).count(), squares }
     }
 }
 
@@ -184,9 +171,9 @@ mod tests {
         Pool::of_traversals(&table, &array![[0, 1, 2]])
     }
 
-    /// All ordered pairs of a traversal as triples, which must score the same but for the order of triples.
-    fn keys(pool: &Pool) -> (Vec<u64>, Vec<u64>) {
-        (Rounding::None.keys(&pool.ground, 1.0), Rounding::ShareOfLargest(1e-5).keys(&pool.latent[0], 1.0))
+    /// The classes of the factors' and the codes' distances.
+    fn classes(pool: &Pool) -> (Vec<u32>, Vec<u32>) {
+        (Rounding::None.classes(&pool.ground, 1.0), Rounding::ShareOfLargest(1e-5).classes(&pool.latent[0], 1.0))
     }
 
     #[test]
@@ -198,7 +185,7 @@ mod tests {
         assert!((pearson(&pool, &pool.latent[0]).unwrap() - expected).abs() < 1e-12);
         // Ranks: factors 2 (x3), 5.5 (x4), 8.5 (x2); codes 2 (x3), 4.5 (x2), 6.5 (x2), 8.5 (x2). From the mean 5: squares
         // 27 + 1 + 24.5 = 52.5 and 27 + 0.5 + 4.5 + 24.5 = 56.5; products 27 - 0.5 + 1.5 + 24.5 = 52.5.
-        let (ground, latent) = keys(&pool);
+        let (ground, latent) = classes(&pool);
         let expected = 52.5 / (52.5_f64 * 56.5).sqrt();
         assert!((spearman(&pool, &ground, &latent).unwrap() - expected).abs() < 1e-12);
         // From 0 and from 2 all 9 are in order. From 1, whose neighbours are alike by position but not by code, 2 of 9
@@ -214,7 +201,7 @@ mod tests {
         let drawn = Pool::of_triples(&ScaledTable::new(&codes), &ScaledTable::new(&positions), &triples);
         let pool = traversal(&[0.0, 1.0, 5.0]);
         let of_pools = [drawn, pool].map(|pool| {
-            let (ground, latent) = keys(&pool);
+            let (ground, latent) = classes(&pool);
             let correlations = [pearson(&pool, &pool.latent[0]), spearman(&pool, &ground, &latent)];
             (correlations.map(|correlation| correlation.unwrap()), rank_same(&pool, &ground, &latent))
         });
@@ -227,17 +214,17 @@ mod tests {
     fn rounding_errors_do_not_break_ties() {
         // 0.1 and 0.3 - 0.2 differ in the last digit.
         let pool = traversal(&[0.1, 0.2, 0.3]);
-        let (ground, latent) = keys(&pool);
+        let (ground, latent) = classes(&pool);
         assert!((spearman(&pool, &ground, &latent).unwrap() - 1.0).abs() < 1e-15);
-        let unrounded = Rounding::None.keys(&pool.latent[0], 1.0);
+        let unrounded = Rounding::None.classes(&pool.latent[0], 1.0);
         assert!(spearman(&pool, &ground, &unrounded).unwrap() < 0.99);
-        assert_eq!(Rounding::Absolute(0.5).keys(&[0.0, 0.3, 0.6, 1.0], 1.0), [0, 1, 1, 2]);
+        assert_eq!(Rounding::Absolute(0.5).classes(&[0.0, 0.3, 0.6, 1.0], 1.0), [0, 1, 1, 2]);
     }
 
     #[test]
     fn what_does_not_vary_has_no_correlation() {
         let pool = traversal(&[7.0, 7.0, 7.0]);
-        let (ground, latent) = keys(&pool);
+        let (ground, latent) = classes(&pool);
         let reason = Err("all pairs are equally far apart in their codes".to_string());
         assert_eq!(pearson(&pool, &pool.latent[0]), reason);
         assert_eq!(spearman(&pool, &ground, &latent), reason);

@@ -7,11 +7,13 @@ use unbraid_data::Rng;
 
 use crate::scaled_table::ScaledTable;
 
-/// Distances between pairs of rows, in any unit.
+/// Distances between pairs of rows.
 pub struct Pool {
-    /// L1 distances of the factors. `[pairs]`
+    /// L1 distances of the factors, in units of `ground_unit`. `[pairs]`
     pub ground: Vec<f64>,
-    /// L1 and L2 distances of the codes. `[pairs]` each
+    /// A power of two.
+    pub ground_unit: f64,
+    /// L1 and L2 distances of the codes, in the unit of their table. `[pairs]` each
     pub latent: [Vec<f64>; 2],
     /// How the pairs came about.
     pub origin: Origin,
@@ -52,6 +54,7 @@ impl Pool {
         let latent: Vec<[f64; 2]> = (0..traversals.nrows()).into_par_iter().flat_map_iter(distances).collect();
         Self {
             ground: ground.cycle().take(latent.len()).collect(),
+            ground_unit: 1.0,
             latent: by_norm(&latent),
             origin: Origin::Traversals(n_values),
         }
@@ -63,6 +66,7 @@ impl Pool {
         let latent: Vec<[f64; 2]> = pairs.clone().map(|(a, b)| codes.distances(a, b)).collect();
         Self {
             ground: pairs.map(|(a, b)| factors.distances(a, b)[0]).collect(),
+            ground_unit: factors.unit,
             latent: by_norm(&latent),
             origin: Origin::Triples,
         }

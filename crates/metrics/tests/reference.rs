@@ -132,7 +132,7 @@ fn infomec_agrees_with_scikit_learn() {
 }
 
 /// Quantities that the reference also gives over all traversals, in which field, and the score that is the same.
-const OVER_ALL_TRAVERSALS: [(&str, &str, &str); 13] = [
+const OVER_ALL_TRAVERSALS: [(&str, &str, &str); 17] = [
     ("disent.linearity.linear_ratio.var", "exact_all_traversals_float64", "linearity_ratio"),
     ("disent.linearity.linear_ratio.var", "exact_arithmetic_mean", "linearity_ratio.arithmetic"),
     ("disent.linearity.axis_ratio.var", "exact_all_traversals_float64", "axis_ratio"),
@@ -146,13 +146,37 @@ const OVER_ALL_TRAVERSALS: [(&str, &str, &str); 13] = [
     ("disent.flatness.ave_width_l2", "exact_all_traversals_float64", "flatness.width_l2"),
     ("disent.flatness.ave_length_l1", "exact_all_traversals_float64", "flatness.length_l1"),
     ("disent.flatness.ave_length_l2", "exact_all_traversals_float64", "flatness.length_l2"),
+    (
+        "disent.distances.lcorr_ground_latent.l1.factor",
+        "exact_all_traversals_float64",
+        "distance_correlation.factor.pearson",
+    ),
+    (
+        "disent.distances.lcorr_ground_latent.l1.factor",
+        "exact_arithmetic_mean",
+        "distance_correlation.factor.pearson.arithmetic",
+    ),
+    (
+        "disent.distances.lcorr_ground_latent.l2.factor",
+        "exact_all_traversals_float64",
+        "distance_correlation.l2.factor.pearson",
+    ),
+    (
+        "disent.distances.lcorr_ground_latent.l2.factor",
+        "exact_arithmetic_mean",
+        "distance_correlation.l2.factor.pearson.arithmetic",
+    ),
 ];
+
+/// The metrics besides the ratios that have such a score.
+const OVER_TRAVERSALS: [&str; 2] = ["flatness", "distance_correlation"];
 
 #[test]
 fn scores_over_all_traversals_agree_to_the_ninth_decimal() {
     let mut n_checked = 0;
     for (input, quantities) in inputs() {
-        let scores = scores(&read(&input), |name| name.ends_with("_ratio") || name == "flatness");
+        let is_over_traversals = |name: &str| name.ends_with("_ratio") || OVER_TRAVERSALS.contains(&name);
+        let scores = scores(&read(&input), is_over_traversals);
         for (quantity, field, score) in OVER_ALL_TRAVERSALS {
             let Some(expected) = quantities[quantity][field].as_f64() else { continue };
             let value = scores.value(score).unwrap_or_else(|| panic!("{input}: {score} is not reported"));
@@ -161,5 +185,30 @@ fn scores_over_all_traversals_agree_to_the_ninth_decimal() {
             n_checked += 1;
         }
     }
-    assert!(n_checked >= 39, "three inputs at least have thirteen such quantities, but {n_checked} were checked");
+    assert!(n_checked >= 51, "three inputs at least have seventeen such quantities, but {n_checked} were checked");
+}
+
+#[test]
+fn rank_correlations_of_distances_rounded_alike_agree() {
+    let mut n_checked = 0;
+    let settings: Table = "round_to = 1e-5".parse().expect("the settings are TOML");
+    for (input, quantities) in inputs() {
+        let quantities = ["l1", "l2"].map(|norm| {
+            let name = format!("exact.distances.rcorr_ground_latent.{norm}.factor.dist_rounded_1e-5");
+            (norm, quantities[name].clone())
+        });
+        if quantities[0].1.is_null() {
+            continue;
+        }
+        let metric = build("distance_correlation", &settings).expect("the settings are accepted");
+        let data = read(&input);
+        let scores = score_all(&[("distances".to_string(), metric)], &Subject::new(&data, Seed(1)), Seed(1));
+        for (norm, quantity) in quantities {
+            let prefix = if norm == "l1" { "" } else { ".l2" };
+            check(&scores, &format!("distance_correlation{prefix}.factor.spearman"), &quantity)
+                .unwrap_or_else(|failure| panic!("{input}: {failure}"));
+            n_checked += 1;
+        }
+    }
+    assert!(n_checked >= 6, "three inputs at least have two such quantities, but {n_checked} were checked");
 }

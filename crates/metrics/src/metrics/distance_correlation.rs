@@ -44,7 +44,7 @@ pub struct DistanceCorrelation {
     pub group_size: usize,
     /// How many triples are drawn from a group; 64 in disent (`num_samples`).
     pub triples_per_group: usize,
-    /// How many triples of independent rows are drawn.
+    /// How many triples of independent rows are drawn: as many as disent draws from its groups.
     pub independent_triples: usize,
     /// A factor whose traversals have more triples than this is drawn from, not enumerated.
     pub most_triples: f64,
@@ -63,7 +63,7 @@ impl Default for DistanceCorrelation {
             groups: 1024,
             group_size: 32,
             triples_per_group: 64,
-            independent_triples: 131_072,
+            independent_triples: 65_536,
             most_triples: 1e8,
             drawn_triples: 262_144,
             round_share: 1.0 / 131_072.0,
@@ -222,12 +222,11 @@ impl DistanceCorrelation {
     fn agreement(&self, data: &LabelledCodes, pool: &Pool, codes: &ScaledTable) -> Agreement {
         let to_share = if self.round_share > 0.0 { Rounding::ShareOfLargest(self.round_share) } else { Rounding::None };
         let of_latents = if self.round_to > 0.0 { Rounding::Absolute(self.round_to) } else { to_share };
-        // Distances of whole numbers have no rounding errors.
         let is_whole = data.space().factors().iter().all(|factor| factor.size.is_some());
-        let of_ground = if is_whole { Rounding::None } else { to_share };
-        let ground = of_ground.keys(&pool.ground, 1.0);
+        let of_ground = if is_whole { Rounding::Absolute(1.0) } else { to_share };
+        let ground = of_ground.classes(&pool.ground, pool.ground_unit);
         let of_norm = |distances: &Vec<f64>| {
-            let latent = of_latents.keys(distances, codes.unit);
+            let latent = of_latents.classes(distances, codes.unit);
             [pearson(pool, distances), spearman(pool, &ground, &latent), Ok(rank_same(pool, &ground, &latent))]
         };
         [of_norm(&pool.latent[0]), of_norm(&pool.latent[1])]

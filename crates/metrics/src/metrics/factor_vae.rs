@@ -144,21 +144,23 @@ impl Voters {
         let (factor, alike) = ballot.draw(rng);
         let n_voters = self.latents.len();
         let codes_of = |place: usize| &self.codes[place * n_voters..(place + 1) * n_voters];
-        let mut draw = || codes_of(alike[rng.random_range(0..alike.len() as u32) as usize] as usize);
+        let draw = |_| alike[rng.random_range(0..alike.len() as u32) as usize] as usize;
+        let batch: Vec<usize> = (0..batch_size).map(draw).collect();
         // Distances from the first code of the batch have its variance, and are exactly 0 where nothing varies.
-        let first = draw();
-        let mut sums = vec![(0.0, 0.0); n_voters];
-        for _ in 1..batch_size {
-            for (((sum, squares), code), first) in sums.iter_mut().zip(draw()).zip(first) {
-                let distance = code - first;
+        let first = codes_of(batch[0]);
+        let (mut sums, mut squares) = (vec![0.0; n_voters], vec![0.0; n_voters]);
+        for &place in &batch[1..] {
+            let distances = codes_of(place).iter().zip(first).map(|(code, first)| code - first);
+            for ((sum, square), distance) in sums.iter_mut().zip(&mut squares).zip(distances) {
                 *sum += distance;
-                *squares += distance * distance;
+                *square += distance * distance;
             }
         }
-        let variance = |&(sum, squares): &(f64, f64)| (squares - sum * sum / batch_size as f64).max(0.0);
-        let least = sums.iter().map(variance).fold(f64::INFINITY, f64::min);
-        let is_least = |sums| variance(sums) <= least * (1.0 + TIE);
-        (self.latents[sums.iter().position(is_least).unwrap_or(0)], factor)
+        let of_voter = |(sum, square): (&f64, &f64)| (square - sum * sum / batch_size as f64).max(0.0);
+        let variances: Vec<f64> = sums.iter().zip(&squares).map(of_voter).collect();
+        let least = variances.iter().copied().fold(f64::INFINITY, f64::min);
+        let winner = variances.iter().position(|&variance| variance <= least * (1.0 + TIE)).unwrap_or(0);
+        (self.latents[winner], factor)
     }
 }
 

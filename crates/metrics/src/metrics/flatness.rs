@@ -68,8 +68,11 @@ struct Extent {
     unit: f64,
 }
 
-/// Each score and what it is of a factor's extent; NaN where nothing moves.
-const PARTS: [(&str, fn(&Extent) -> f64); 7] = [
+/// A number made of an extent; NaN where nothing moves.
+type Part = fn(&Extent) -> f64;
+
+/// Each score and what it is of a factor's extent.
+const PARTS: [(&str, Part); 7] = [
     ("flatness", |extent| extent.width[1] / extent.length[0]),
     ("flatness.l1", |extent| extent.width[0] / extent.length[0]),
     ("flatness.l2", |extent| extent.width[1] / extent.length[1]),
@@ -80,11 +83,7 @@ const PARTS: [(&str, fn(&Extent) -> f64); 7] = [
 ];
 
 /// One part of each factor's extent, or why there is none.
-fn each_factors(
-    data: &LabelledCodes,
-    extents: &[Result<Extent, String>],
-    part: fn(&Extent) -> f64,
-) -> Vec<Result<f64, String>> {
+fn each_factors(data: &LabelledCodes, extents: &[Result<Extent, String>], part: Part) -> Vec<Result<f64, String>> {
     let of_factor = |(extent, name): (&Result<Extent, String>, &str)| match part(extent.as_ref().map_err(Clone::clone)?)
     {
         value if value.is_nan() => Err(format!("no latent moves along any traversal of factor \"{name}\"")),
@@ -112,7 +111,7 @@ impl Flatness {
         // Collected in order and summed by one thread, so that the bits do not depend on how many threads there are.
         let extents: Vec<Extent> =
             chosen.into_par_iter().map(|traversal| extent_of(codes, &traversals.row(traversal))).collect();
-        let mean = |part: fn(&Extent) -> f64| extents.iter().map(part).sum::<f64>() / extents.len() as f64;
+        let mean = |part: Part| extents.iter().map(part).sum::<f64>() / extents.len() as f64;
         Ok(Extent {
             width: [mean(|extent| extent.width[0]), mean(|extent| extent.width[1])],
             length: [mean(|extent| extent.length[0]), mean(|extent| extent.length[1])],

@@ -5,6 +5,7 @@
 
 pub mod boosted_trees;
 mod decision_tree;
+mod gradients;
 mod partition;
 pub mod random_forest;
 pub mod ranked_columns;

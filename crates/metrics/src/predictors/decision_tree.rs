@@ -91,7 +91,7 @@ struct Growth<'a> {
     right: Vec<u32>,
     latents: Vec<usize>,
     /// How many rows of each class the node has on either side of the place that is tried.
-    counts: Vec<[u64; 2]>,
+    counts: Vec<[i64; 2]>,
     /// Which of both sides is the right one; all rows are there before the first place.
     right_side: usize,
     places: Vec<u32>,
@@ -134,7 +134,7 @@ impl<'a> Growth<'a> {
         let (mut n_rows, mut squares) = (0, 0);
         for &row in &self.rows[start..end] {
             let Drawn { class, n_times } = self.drawn[row as usize];
-            let (count, n_times) = (&mut self.counts[class as usize][self.right_side], u64::from(n_times));
+            let (count, n_times) = (&mut self.counts[class as usize][self.right_side], i64::from(n_times));
             squares += n_times * (2 * *count + n_times);
             *count += n_times;
             n_rows += n_times;
@@ -157,7 +157,7 @@ impl<'a> Growth<'a> {
     }
 
     /// The best place of the latents that are drawn for this node, which has `n_rows` with `squares`.
-    fn best(&mut self, start: usize, end: usize, whole: (u64, u64), rng: &mut Rng) -> Option<Best> {
+    fn best(&mut self, start: usize, end: usize, whole: (i64, i64), rng: &mut Rng) -> Option<Best> {
         let n_latents = self.latents.len();
         let n_wanted = (n_latents as f64).sqrt() as usize;
         let mut best = None;
@@ -202,7 +202,7 @@ impl<'a> Growth<'a> {
     }
 
     /// Tries all places between the node's sorted rows.
-    fn walk(&mut self, latent: usize, (n_rows, squares): (u64, u64), best: &mut Option<Best>) {
+    fn walk(&mut self, latent: usize, (n_rows, squares): (i64, i64), best: &mut Option<Best>) {
         let column = &self.table.columns[latent];
         let mut highest = best.as_ref().map_or(f64::NEG_INFINITY, |best| best.proxy);
         let (mut n_left, mut squares_left, mut squares_right) = (0, 0, squares);
@@ -223,7 +223,7 @@ impl<'a> Growth<'a> {
                 }
             }
             let Drawn { class, n_times } = self.drawn[column.rows[place as usize] as usize];
-            let n_times = u64::from(n_times);
+            let n_times = i64::from(n_times);
             let counts = &mut self.counts[class as usize];
             squares_left += n_times * (2 * counts[left_side] + n_times);
             squares_right -= n_times * (2 * counts[right_side] - n_times);
@@ -236,7 +236,7 @@ impl<'a> Growth<'a> {
         self.right_side = left_side;
     }
 
-    fn add_leaf(&mut self, start: usize, end: usize, n_rows: u64) {
+    fn add_leaf(&mut self, start: usize, end: usize, n_rows: i64) {
         let first = self.tree.shares.len() as u32;
         for &row in &self.rows[start..end] {
             let class = self.drawn[row as usize].class as usize;

@@ -11,6 +11,7 @@ mod line_search;
 pub mod linear_svm;
 pub mod logistic_regression;
 pub mod nearest_neighbours;
+mod gradients;
 mod partition;
 pub mod random_forest;
 pub mod ranked_columns;

@@ -9,9 +9,10 @@
 
 use std::mem;
 
+use super::gradients::{Gradients, Histogram, fill_histogram, subtract_histogram};
 use super::partition::partition;
 use super::ranked_columns::RankedColumns;
-use super::split_search::{Gradients, Histogram, Node, Search, Split, fill_histogram, subtract_histogram};
+use super::split_search::{Node, Search, Split};
 
 /// How often a tree splits at most between its root and a leaf.
 const DEPTH: u32 = 3;

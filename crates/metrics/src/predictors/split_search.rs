@@ -5,113 +5,10 @@
 //! the latent's buckets gives `n` and `s` at their borders, and how far `c` can stray within each; only buckets that can
 //! hold the best place are walked through.
 //!
-//! Gradients are whole numbers in a small unit, so that sums do not depend on the order of rows, a node's
-//! histogram is exactly its parent's less its sibling's, and latents that split alike gain exactly alike.
+//! Sums are of whole numbers (see `gradients`), so latents that split alike gain exactly alike.
 
+use super::gradients::{Cell, Gradients, Histogram};
 use super::ranked_columns::{Bucket, MOST_BUCKETS, RankedColumn, RankedColumns, is_apart};
-
-/// A row's gradient, or the sum of many.
-#[derive(Debug, Clone, Copy, Default, PartialEq)]
-#[repr(align(16))]
-pub struct Cell {
-    /// In units of `Gradients::unit`.
-    pub sum: i64,
-    /// How many rows in the low bits; the positive gradients among them, rounded up in a larger unit, in the high ones.
-    packed: u64,
-}
-
-impl Cell {
-    #[inline]
-    fn add(&mut self, other: Cell) {
-        self.sum += other.sum;
-        self.packed += other.packed;
-    }
-
-    #[inline]
-    fn subtract(&mut self, other: Cell) {
-        self.sum -= other.sum;
-        self.packed -= other.packed;
-    }
-}
-
-/// The gradients of all rows as whole numbers.
-#[derive(Default)]
-pub struct Gradients {
-    /// `[rows]`
-    pub cells: Vec<Cell>,
-    /// What a sum of 1 stands for.
-    pub unit: f64,
-    /// The sum of all.
-    pub sum: i64,
-    /// The sum of all squares, in units of `unit^2`.
-    pub squares: f64,
-    n_bits: u32,
-}
-
-impl Gradients {
-    /// Rounds towards zero in the smallest unit in which the sum of all rows is surely held.
-    pub fn fill(&mut self, gradients: &[f64]) {
-        let largest = gradients.iter().fold(0.0_f64, |largest, gradient| largest.max(gradient.abs()));
-        self.n_bits = usize::BITS - gradients.len().leading_zeros();
-        let above_largest = (exponent(largest) + 1).max(-900);
-        let scale = 62 - i32::try_from(self.n_bits).expect("it is at most 64") - above_largest;
-        self.unit = power_of_two(-scale);
-        let scale = power_of_two(scale);
-        let n_bits = self.n_bits;
-        (self.sum, self.squares) = (0, 0.0);
-        self.cells.clear();
-        self.cells.extend(gradients.iter().map(|gradient| {
-            let sum = (gradient * scale) as i64;
-            self.sum += sum;
-            self.squares += sum as f64 * sum as f64;
-            let positive = if sum > 0 { (sum as u64 >> (n_bits - 1)) + 1 } else { 0 };
-            Cell { sum, packed: positive << n_bits | 1 }
-        }));
-    }
-
-    fn n_rows(&self, cell: Cell) -> i64 {
-        (cell.packed & ((1 << self.n_bits) - 1)) as i64
-    }
-
-    /// At least the sum of the positive gradients.
-    fn positive(&self, cell: Cell) -> i64 {
-        ((cell.packed >> self.n_bits) << (self.n_bits - 1)) as i64
-    }
-}
-
-/// The whole number `e` for which `2^e <= value < 2^(e + 1)`, or -1023 for numbers below all of those.
-fn exponent(value: f64) -> i32 {
-    ((value.to_bits() >> 52) & 0x7ff) as i32 - 1023
-}
-
-fn power_of_two(exponent: i32) -> f64 {
-    f64::from_bits(((exponent + 1023) as u64) << 52)
-}
-
-/// The sums of a node's gradients in each bucket of each latent.
-pub type Histogram = Vec<[Cell; MOST_BUCKETS]>;
-
-/// Sums the gradients of `rows`.
-pub fn fill_histogram(histogram: &mut Histogram, table: &RankedColumns, cells: &[Cell], rows: &[u32]) {
-    let n_latents = table.columns.len();
-    histogram.clear();
-    histogram.resize(n_latents, [Cell::default(); MOST_BUCKETS]);
-    for &row in rows {
-        let row = row as usize;
-        let cell = cells[row];
-        let buckets = &table.buckets[row * n_latents..][..n_latents];
-        for (of_latent, &bucket) in histogram.iter_mut().zip(buckets) {
-            of_latent[usize::from(bucket) % MOST_BUCKETS].add(cell);
-        }
-    }
-}
-
-/// Takes one child's sums out of its parent's, which leaves the other child's.
-pub fn subtract_histogram(parent: &mut Histogram, child: &Histogram) {
-    for (parent, child) in parent.as_flattened_mut().iter_mut().zip(child.as_flattened()) {
-        parent.subtract(*child);
-    }
-}
 
 /// Some rows of the table, which are to be split.
 pub struct Node<'a> {
@@ -362,5 +259,52 @@ impl<'a> Search<'a> {
         let threshold = f64::from(below) / 2.0 + f64::from(above) / 2.0;
         let gain = self.best * self.gradients.unit * self.gradients.unit;
         Some(Split { gain, latent, tied: self.tied, threshold })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use ndarray::Array2;
+    use rand::RngExt;
+    use unbraid_data::Seed;
+
+    use super::*;
+    use crate::predictors::gradients::fill_histogram;
+
+    /// Some rows of a table with a fine, a coarse and a hardly moving latent, and gradients with a step at 0.
+    #[test]
+    fn buckets_and_sorting_find_the_same_split() {
+        let mut rng = Seed(1).stream("codes");
+        for n_rows in [2, 30, 500, 3000] {
+            let codes = Array2::from_shape_fn((n_rows, 3), |(_, latent)| {
+                let value: f64 = rng.random_range(-1.0..1.0);
+                [value, (value * 3.0).round(), value * 1e-5][latent]
+            });
+            let values: Vec<f64> =
+                codes.column(0).iter().map(|&z| f64::from(u8::from(z > 0.0)) + rng.random_range(-1.0..1.0)).collect();
+            let table = RankedColumns::new(&codes);
+            let mut gradients = Gradients::default();
+            gradients.fill(&values);
+            let node_of_rows: Vec<u8> = (0..n_rows).map(|row| u8::from(row % 3 == 2)).collect();
+            let rows: Vec<u32> = (0..n_rows as u32).filter(|row| row % 3 != 2).collect();
+            let sum = rows.iter().map(|&row| gradients.cells[row as usize].sum).sum();
+            let node = Node { id: 0, rows: &rows, sum };
+            let mut histogram = Histogram::new();
+            fill_histogram(&mut histogram, &table, &gradients.cells, &rows);
+            let search = || Search::new(&table, &gradients, &node_of_rows, &node);
+            let (quick, plain) = (search().by_histogram(&histogram).unwrap(), search().by_sorting().unwrap());
+            assert_eq!((quick.gain, quick.latent, quick.threshold), (plain.gain, plain.latent, plain.threshold));
+        }
+    }
+
+    #[test]
+    fn a_gain_worked_by_hand() {
+        // Gradients 1, 1, -2 at 0, 1, 3: after the second row n = 2, s = 2, S = 0, so 2^2 * 3 / (2 * 1) = 6.
+        let table = RankedColumns::new(&ndarray::array![[0.0], [1.0], [3.0]]);
+        let mut gradients = Gradients::default();
+        gradients.fill(&[1.0, 1.0, -2.0]);
+        let node = Node { id: 0, rows: &[0, 1, 2], sum: 0 };
+        let split = Search::new(&table, &gradients, &[0; 3], &node).by_sorting().unwrap();
+        assert_eq!((split.gain, split.latent, split.threshold), (6.0, 0, 2.0));
     }
 }

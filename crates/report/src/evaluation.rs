@@ -61,13 +61,23 @@ pub fn write_evaluation(folder: &Path, inputs: &Evaluated) -> Result<Vec<PathBuf
     if let [(_, scores)] = inputs {
         return draw_matrices(&heatmaps, &scores.matrices, |matrix| matrix.to_string());
     }
-    let folders = file_names(inputs.iter().map(|(name, _)| *name));
+    let names = short_names(&inputs.iter().map(|(name, _)| *name).collect::<Vec<_>>());
     let mut paths = Vec::new();
-    for ((input, scores), folder) in inputs.iter().zip(folders) {
-        let title = |matrix: &str| format!("{matrix}, {input}");
+    for (((_, scores), name), folder) in inputs.iter().zip(&names).zip(file_names(names.iter().copied())) {
+        let title = |matrix: &str| format!("{matrix}, {name}");
         paths.extend(draw_matrices(&heatmaps.join(folder), &scores.matrices, title)?);
     }
     Ok(paths)
+}
+
+/// Paths without the folders that all of them begin with, for headings.
+pub fn short_names<'a>(paths: &[&'a str]) -> Vec<&'a str> {
+    let folder = |path: &'a str| path.rfind('/').map_or("", |end| &path[..=end]);
+    let Some(first) = paths.first() else { return Vec::new() };
+    let ends = folder(first).match_indices('/').map(|(end, _)| end + 1);
+    let is_shared = |end: &usize| paths.iter().all(|path| folder(path).starts_with(&first[..*end]));
+    let n_shared = ends.take_while(is_shared).last().unwrap_or(0);
+    paths.iter().map(|path| &path[n_shared..]).collect()
 }
 
 fn draw_matrices(folder: &Path, matrices: &[Matrix], title: impl Fn(&str) -> String) -> Result<Vec<PathBuf>> {
@@ -142,6 +152,14 @@ mod tests {
         let paths = write_evaluation(&folder, &[("../a/b.npz", &first), ("a b.npz", &second)]).unwrap();
         assert_eq!(paths[0], folder.join("heatmaps/a_b.npz/cbd.correlation.png"));
         assert_eq!(paths[1], folder.join("heatmaps/a_b.npz-2/cbd.correlation.png"));
+    }
+
+    #[test]
+    fn shared_folders_are_left_out_of_headings() {
+        assert_eq!(short_names(&["runs/a/x.npz", "runs/a/y.npz", "runs/b"]), ["a/x.npz", "a/y.npz", "b"]);
+        assert_eq!(short_names(&["/data/a.npz", "/data/ab.npz"]), ["a.npz", "ab.npz"]);
+        assert_eq!(short_names(&["runs/a", "runs/a/b", "runs/abc"]), ["a", "a/b", "abc"]);
+        assert_eq!(short_names(&["a.npz", "x/a.npz"]), ["a.npz", "x/a.npz"]);
     }
 
     #[test]

@@ -10,7 +10,7 @@ use unbraid_data::{LabelledCodes, Result, Seed};
 use unbraid_experiment::Named;
 use unbraid_experiment::measure::measure_subject;
 use unbraid_metrics::{Scores, Subject};
-use unbraid_report::evaluation::{Content, Evaluated, evaluation_json, write_evaluation};
+use unbraid_report::evaluation::{Content, Evaluated, evaluation_json, short_names, write_evaluation};
 use unbraid_report::headlines::headlines;
 use unbraid_report::scores_file::scores_csv;
 use unbraid_report::tables::{comparison_table, scores_table};
@@ -154,8 +154,8 @@ fn table(inputs: &[Input], evaluated: &Evaluated, with_parts: bool) -> String {
         false => headlines(scores, input.data.space().names()),
     };
     let shown: Vec<(Scores, usize)> = inputs.iter().zip(evaluated).map(of_input).collect();
-    let named: Vec<(&str, &Scores)> =
-        inputs.iter().zip(&shown).map(|(input, (scores, _))| (input.name.as_str(), scores)).collect();
+    let names = short_names(&inputs.iter().map(|input| input.name.as_str()).collect::<Vec<_>>());
+    let named: Vec<(&str, &Scores)> = names.into_iter().zip(shown.iter().map(|(scores, _)| scores)).collect();
     let text = match named.as_slice() {
         [(_, scores)] => scores_table(scores, table_width()),
         several => comparison_table(several, table_width()),

@@ -21,6 +21,9 @@ const NOT_AXIS_ALIGNED: &[(&str, &str)] = &[
     ("kl", "sees each latent's distribution only, which stays"),
     ("elbo", "is the sum of the two before"),
     ("active_units", "sees each latent's variance only, which stays"),
+    ("polarized", "sees each latent's distribution only, which stays"),
+    ("dto", "needs the decoder, and sees nothing of the codes"),
+    ("fairness", "is the better the lower: entangled codes are less fair"),
 ];
 
 const SIZES: [usize; 4] = [5, 6, 7, 8];
@@ -51,7 +54,9 @@ fn every_metric_that_looks_along_the_axes_falls() {
             reconstruction_losses: Some(vec![3.0; codes.nrows()]),
             ..Extras::default()
         };
-        scores_of_all(&labelled(codes, grid(&SIZES), &SIZES, extras))
+        let log_variances = extras.log_variances.clone();
+        let other = labelled(disentangled(), grid(&SIZES), &SIZES, Extras { log_variances, ..Extras::default() });
+        scores_of_all(&labelled(codes, grid(&SIZES), &SIZES, extras), &[&other])
     };
     let codes = disentangled();
     let (before, after) = (scores(codes.clone()), scores(entangle(&codes)));

@@ -4,11 +4,11 @@ mod tables;
 
 use ndarray::{Array2, Array3};
 use proptest::prelude::*;
-use unbraid_data::LabelledCodes;
 use unbraid_data::labelled_codes::Extras;
+use unbraid_data::{Factor, FactorSpace, LabelledCodes};
 use unbraid_metrics::METRICS;
 
-use tables::{labelled, scores_of_all};
+use tables::scores_of_all;
 
 /// Ties, ordinary numbers, and the largest and smallest there are.
 fn value() -> impl Strategy<Value = f64> {
@@ -20,29 +20,43 @@ fn value() -> impl Strategy<Value = f64> {
     ]
 }
 
-/// A few rows of 1 to 12 latents and 1 to 5 factors; some combinations repeat, and some traversals are whole.
+/// The number of latents: few, most of the time, so that there is time for many tables.
+fn n_latents() -> impl Strategy<Value = usize> {
+    prop_oneof![4 => 1_usize..9, 1 => 1_usize..51]
+}
+
+/// The sizes of 1 to 10 factors, `None` for continuous ones.
+fn sizes() -> impl Strategy<Value = Vec<Option<usize>>> {
+    let size = prop_oneof![6 => (1_usize..4).prop_map(Some), 1 => Just(None)];
+    prop_oneof![3 => prop::collection::vec(size.clone(), 1..4), 1 => prop::collection::vec(size, 1..11)]
+}
+
+/// A few rows of 1 to 50 latents and 1 to 10 factors; some combinations repeat, and some traversals are whole.
 fn table() -> impl Strategy<Value = LabelledCodes> {
-    (1_usize..40, 1_usize..13, prop::collection::vec(1_usize..4, 1..6)).prop_flat_map(|(n_rows, n_latents, sizes)| {
+    (1_usize..40, n_latents(), sizes()).prop_flat_map(|(n_rows, n_latents, sizes)| {
         let codes = prop::collection::vec(value(), n_rows * n_latents);
         let log_variances = prop::collection::vec(value(), n_rows * n_latents);
-        let factors = prop::collection::vec(0_usize..12, n_rows * sizes.len());
+        let factors = prop::collection::vec((0_usize..12, value()), n_rows * sizes.len());
         let losses = prop::collection::vec(value(), n_rows);
         let jacobians = prop::collection::vec(value(), 6 * n_latents);
-        let train_rows = prop::option::of(prop::collection::vec(0..n_rows, 1..20));
-        (codes, log_variances, factors, losses, jacobians, train_rows).prop_map(
-            move |(codes, log_variances, factors, losses, jacobians, train_rows)| {
+        let some_rows = || prop::option::of(prop::collection::vec(0..n_rows, 1..20));
+        (codes, log_variances, factors, losses, jacobians, some_rows(), some_rows()).prop_map(
+            move |(codes, log_variances, factors, losses, jacobians, train_rows, test_rows)| {
                 let by_latent = |values| Array2::from_shape_vec((n_rows, n_latents), values).expect("sizes agree");
                 let factors = Array2::from_shape_fn((n_rows, sizes.len()), |(row, factor)| {
-                    (factors[row * sizes.len() + factor] % sizes[factor]) as f64
+                    let (whole, number) = factors[row * sizes.len() + factor];
+                    sizes[factor].map_or(number, |size| (whole % size) as f64)
                 });
+                let named = sizes.iter().enumerate().map(|(factor, &size)| Factor { name: format!("f{factor}"), size });
                 let extras = Extras {
                     train_rows,
+                    test_rows,
                     log_variances: Some(by_latent(log_variances)),
                     reconstruction_losses: Some(losses),
                     jacobians: Some(Array3::from_shape_vec((2, 3, n_latents), jacobians).expect("sizes agree")),
-                    ..Extras::default()
                 };
-                labelled(by_latent(codes), factors, &sizes, extras)
+                let space = FactorSpace::sample(named.collect());
+                LabelledCodes::new(by_latent(codes), factors, space, extras).expect("the table is well made")
             },
         )
     })
@@ -57,7 +71,7 @@ fn range(name: &str) -> (f64, f64) {
 }
 
 proptest! {
-    #![proptest_config(ProptestConfig { cases: 500, failure_persistence: None, ..ProptestConfig::default() })]
+    #![proptest_config(ProptestConfig { cases: 200, failure_persistence: None, ..ProptestConfig::default() })]
 
     #[test]
     fn scores_are_finite_and_in_range(data in table()) {

@@ -221,7 +221,7 @@ pub const ENTRY: Entry = Entry {
         ("downstream.boosted_trees.efficiency", 0.0, f64::INFINITY),
         ("downstream.logistic_regression.efficiency", 0.0, f64::INFINITY),
     ],
-    left_alone_by: &[LatentOrder, LatentSigns, Shift, RowOrder, LogVariances, Losses],
+    left_alone_by: &[LatentSigns, Shift, RowOrder, LogVariances, Losses],
     build,
     complete: settings::complete::<Downstream>,
 };

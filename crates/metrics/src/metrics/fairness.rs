@@ -160,7 +160,7 @@ pub const ENTRY: Entry = Entry {
     about: "how much predictions of one factor shift with another (0 is fair)",
     paper: "Locatello et al. 2019",
     ranges: &[("fairness", 0.0, 1.0)],
-    left_alone_by: &[LatentOrder, LatentSigns, Shift, RowOrder, LogVariances, Losses],
+    left_alone_by: &[LatentSigns, Shift, RowOrder, LogVariances, Losses],
     build,
     complete: settings::complete::<Fairness>,
 };

@@ -5,13 +5,13 @@
 
 pub mod boosted_trees;
 mod decision_tree;
+mod gradients;
 pub mod lasso;
 pub mod lbfgs;
 mod line_search;
 pub mod linear_svm;
 pub mod logistic_regression;
 pub mod nearest_neighbours;
-mod gradients;
 mod partition;
 pub mod random_forest;
 pub mod ranked_columns;

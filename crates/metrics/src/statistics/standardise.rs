@@ -23,10 +23,12 @@ struct Column {
 
 impl Column {
     fn of(column: &ArrayRef1<f64>) -> Self {
-        let Deviations { of_rows, half_scale, .. } = deviations(column);
+        let Deviations { of_rows, .. } = deviations(column);
         let variance = of_rows.iter().map(|value| value * value).sum::<f64>() / of_rows.len() as f64;
         // The first value's own deviation from the mean is minus the mean of the distances from it.
-        Self { first: column[0] / 2.0, unit: half_scale, mean: -of_rows[0], deviation: variance.sqrt() }
+        let first = column[0] / 2.0;
+        let unit = column.iter().fold(0.0_f64, |unit, value| unit.max((value / 2.0 - first).abs()));
+        Self { first, unit, mean: -of_rows[0], deviation: variance.sqrt() }
     }
 
     fn apply(&self, value: f64) -> f64 {

@@ -17,6 +17,13 @@ use tables::{labelled, scores_of_all};
 const CHANGES: [Change; 9] =
     [LatentOrder, LatentSigns, CommonScale, LatentScales, Shift, Rotation, RowOrder, LogVariances, Losses];
 
+/// Changes that may move a metric but do not on the table below, and why.
+const UNMOVED: &[(&str, Change, &str)] = &[(
+    "infomec",
+    LatentScales,
+    "a latent that shrinks below a twentieth of the widest takes no part; here it takes a factor with it that scored 1",
+)];
+
 const SIZES: [usize; 3] = [4, 5, 6];
 
 /// The parts of a table, before they are put together.
@@ -105,6 +112,9 @@ fn what_leaves_a_metric_alone_does_and_all_else_moves_it() {
         for entry in METRICS {
             let (before, after) = (before.value(entry.name), after.value(entry.name));
             let (before, after) = (before.expect("it is defined"), after.expect("it is defined"));
+            if UNMOVED.iter().any(|(name, unmoved, _)| *name == entry.name && *unmoved == change) {
+                continue;
+            }
             let stays = (before - after).abs() <= 1e-9 * (1.0 + before.abs());
             assert_eq!(
                 stays,

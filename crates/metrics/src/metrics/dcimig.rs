@@ -18,7 +18,7 @@ use unbraid_data::{Rng, settings};
 use crate::Change::*;
 use crate::metrics::mig::SINGLE_VALUE;
 use crate::statistics::gap::gap;
-use crate::statistics::information::{Binning, Information, check_bins, published_bins};
+use crate::statistics::information::{Binning, Information, check_bins, published};
 use crate::subject::{Tables, all_constant};
 use crate::{Entry, Matrix, Metric, Scores, Subject};
 
@@ -32,7 +32,7 @@ pub struct Dcimig {
 
 impl Default for Dcimig {
     fn default() -> Self {
-        Self { bins: published_bins(10) }
+        Self { bins: published(10) }
     }
 }
 

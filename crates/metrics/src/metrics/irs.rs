@@ -23,7 +23,7 @@ use crate::Change::*;
 use crate::scores::latent_name;
 use crate::statistics::classes::{Classes, classes_of_factors};
 use crate::statistics::deviations::{Deviations, deviations};
-use crate::statistics::information::{check_bins, published_bins};
+use crate::statistics::information::{check_bins, published};
 use crate::{Entry, Matrix, Metric, Scores, Subject};
 
 /// Settings of interventional robustness.
@@ -50,7 +50,7 @@ pub enum Rows {
 
 impl Default for Irs {
     fn default() -> Self {
-        Self { quantile: 0.99, rows: Rows::Train, bins: published_bins(20) }
+        Self { quantile: 0.99, rows: Rows::Train, bins: published(20) }
     }
 }
 
@@ -69,7 +69,7 @@ impl Metric for Irs {
 
         let best: Vec<f64> =
             robustness.outer_iter().map(|row| row.fold(-1.0, |most: f64, &one| most.max(one))).collect();
-        let mut scores = Scores::new().with_outcome("irs", weighted_mean(&best, &latents));
+        let mut scores = Scores::new().with_outcome("irs", weighted_mean(&best, &latents, codes));
         for (latent, &best) in best.iter().enumerate() {
             let name = format!("irs.{}", latent_name(latent));
             let moves = latents[latent].scale > 0.0;
@@ -119,13 +119,20 @@ fn largest(latent: &Deviations) -> f64 {
 }
 
 /// The mean of the latents' scores, weighted by their largest deviations.
-fn weighted_mean(scores: &[f64], latents: &[Deviations]) -> Result<f64, &'static str> {
-    // Halves of scales, in units of the largest, stay finite and keep their proportions.
-    let unit = latents.iter().fold(0.0_f64, |unit, latent| unit.max(latent.half_scale));
+fn weighted_mean(scores: &[f64], latents: &[Deviations], codes: &Array2<f64>) -> Result<f64, &'static str> {
+    // A scale may pass the largest number; half of it, in units of the largest, is as good a weight.
+    let half_scales: Vec<f64> = (latents.iter().zip(codes.columns()))
+        .map(|(latent, column)| match latent.scale {
+            f64::INFINITY => column.iter().fold(0.0, |far: f64, value| far.max((value / 2.0 - column[0] / 2.0).abs())),
+            scale => scale / 2.0,
+        })
+        .collect();
+    let unit = half_scales.iter().fold(0.0_f64, |unit, &scale| unit.max(scale));
     if unit == 0.0 {
         return Err("every latent is constant");
     }
-    let weights: Vec<f64> = latents.iter().map(|latent| largest(latent) * (latent.half_scale / unit)).collect();
+    let weights: Vec<f64> =
+        latents.iter().zip(&half_scales).map(|(latent, scale)| largest(latent) * (scale / unit)).collect();
     let weighted = scores.iter().zip(&weights).map(|(score, weight)| score * weight);
     Ok(weighted.sum::<f64>() / weights.iter().sum::<f64>())
 }

@@ -20,7 +20,7 @@ use unbraid_data::{Rng, settings};
 use crate::Change::*;
 use crate::metrics::mig::SINGLE_VALUE;
 use crate::statistics::gap::gap;
-use crate::statistics::information::{Binning, Information, check_bins, published_bins};
+use crate::statistics::information::{Binning, Information, check_bins, published};
 use crate::statistics::mean::mean_of_defined;
 use crate::subject::all_constant;
 use crate::{Entry, Matrix, Metric, Scores, Subject};
@@ -35,7 +35,7 @@ pub struct Jemmig {
 
 impl Default for Jemmig {
     fn default() -> Self {
-        Self { bins: published_bins(10) }
+        Self { bins: published(10) }
     }
 }
 

@@ -20,7 +20,7 @@ use unbraid_data::{Rng, settings};
 
 use crate::Change::*;
 use crate::statistics::gap::gap;
-use crate::statistics::information::{Binning, Information, Normaliser, check_bins, published_bins};
+use crate::statistics::information::{Binning, Information, Normaliser, check_bins, published};
 use crate::statistics::mean::mean_of_defined;
 use crate::subject::all_constant;
 use crate::{Entry, Matrix, Metric, Scores, Subject};
@@ -37,7 +37,7 @@ pub struct Mig {
 
 impl Default for Mig {
     fn default() -> Self {
-        Self { bins: published_bins(20), normaliser: Normaliser::FactorEntropy }
+        Self { bins: published(20), normaliser: Normaliser::FactorEntropy }
     }
 }
 

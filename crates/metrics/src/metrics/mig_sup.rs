@@ -18,7 +18,7 @@ use unbraid_data::{Rng, settings};
 use crate::Change::*;
 use crate::scores::latent_name;
 use crate::statistics::gap::gap;
-use crate::statistics::information::{Binning, Normaliser, check_bins, published_bins};
+use crate::statistics::information::{Binning, Normaliser, check_bins, published};
 use crate::subject::{Tables, all_constant};
 use crate::{Entry, Matrix, Metric, Scores, Subject};
 
@@ -34,7 +34,7 @@ pub struct MigSup {
 
 impl Default for MigSup {
     fn default() -> Self {
-        Self { bins: published_bins(20), normaliser: Normaliser::FactorEntropy }
+        Self { bins: published(20), normaliser: Normaliser::FactorEntropy }
     }
 }
 

@@ -11,6 +11,7 @@ pub mod axis_ratio;
 pub mod cbd;
 pub mod dcimig;
 pub mod elbo;
+pub mod infomec;
 pub mod irs;
 pub mod jemmig;
 pub mod kl;
@@ -29,6 +30,7 @@ pub const METRICS: &[Entry] = &[
     jemmig::ENTRY,
     dcimig::ENTRY,
     modularity::ENTRY,
+    infomec::ENTRY,
     irs::ENTRY,
     cbd::ENTRY,
     linearity_ratio::ENTRY,

@@ -21,7 +21,7 @@ use unbraid_data::{Rng, settings};
 
 use crate::Change::*;
 use crate::scores::latent_name;
-use crate::statistics::information::{Binning, check_bins, published_bins};
+use crate::statistics::information::{Binning, check_bins, published};
 use crate::statistics::mean::mean_of_defined;
 use crate::subject::all_constant;
 use crate::{Entry, Matrix, Metric, Scores, Subject};
@@ -36,7 +36,7 @@ pub struct Modularity {
 
 impl Default for Modularity {
     fn default() -> Self {
-        Self { bins: published_bins(20) }
+        Self { bins: published(20) }
     }
 }
 

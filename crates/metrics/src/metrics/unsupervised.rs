@@ -26,7 +26,7 @@ use unbraid_data::{LabelledCodes, Rng, settings};
 use crate::Change::*;
 use crate::statistics::classes::{Classes, classes_of_latents};
 use crate::statistics::covariance::Covariance;
-use crate::statistics::information::{Binning, check_bins, published_bins};
+use crate::statistics::information::{Binning, check_bins, published};
 use crate::statistics::mutual_information::mean_pairwise_information;
 use crate::statistics::normal::normal_noise;
 use crate::{Entry, Matrix, Metric, Scores, Subject};
@@ -41,7 +41,7 @@ pub struct Unsupervised {
 
 impl Default for Unsupervised {
     fn default() -> Self {
-        Self { bins: published_bins(20) }
+        Self { bins: published(20) }
     }
 }
 

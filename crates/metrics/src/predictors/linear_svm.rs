@@ -165,7 +165,8 @@ impl LinearSvm {
                 vec![Problem { penalty: unit.penalty(), own: second, all: &all, cost, cost_of_others }.minimise()]
             }
             _ => {
-                let problem = |own| Problem { penalty: unit.penalty(), own, all: &all, cost: balanced(own), cost_of_others: c };
+                let problem =
+                    |own| Problem { penalty: unit.penalty(), own, all: &all, cost: balanced(own), cost_of_others: c };
                 by_class.iter().map(|own| problem(own).minimise()).collect()
             }
         };

@@ -113,7 +113,10 @@ fn tile(values: &[f64], start: usize) -> [f64; TILE] {
 pub fn softmax(logits: &mut [f64]) -> [f64; BLOCK] {
     let mut largest = [f64::NEG_INFINITY; BLOCK];
     for of_class in logits.chunks_exact(BLOCK) {
-        largest.iter_mut().zip(of_class).for_each(|(largest, &logit)| *largest = if logit > *largest { logit } else { *largest });
+        largest
+            .iter_mut()
+            .zip(of_class)
+            .for_each(|(largest, &logit)| *largest = if logit > *largest { logit } else { *largest });
     }
     let mut sums = [0.0; BLOCK];
     for of_class in logits.chunks_exact_mut(BLOCK) {
@@ -201,8 +204,8 @@ mod tests {
             let mut outputs = vec![0.0; 4 * BLOCK];
             blocks.outputs(block, &weights, &mut outputs);
             let row = 3 + block * BLOCK;
-            let expected: f64 =
-                (0..6).map(|feature| features[[row, feature]] * weights[feature * 4 + 2]).sum::<f64>() + weights[6 * 4 + 2];
+            let expected: f64 = (0..6).map(|feature| features[[row, feature]] * weights[feature * 4 + 2]).sum::<f64>()
+                + weights[6 * 4 + 2];
             assert_eq!(outputs[2 * BLOCK + 3], expected);
             blocks.add_products(block, &vec![1.0; 4 * BLOCK], &mut sums);
         }

@@ -7,11 +7,8 @@ use ndarray::ArrayRef1;
 pub struct Deviations {
     /// Deviations from the mean in units of `scale`, all 0 for a constant column. `[rows]`
     pub of_rows: Vec<f64>,
-    /// The largest distance of a value from the first one; exactly 0 for a constant column, infinite beyond the largest
-    /// number.
+    /// The largest distance of a value from the first one; exactly 0 for a constant column.
     pub scale: f64,
-    /// Half of it, which is always finite.
-    pub half_scale: f64,
 }
 
 /// The deviations of a column with at least one row. They are taken from the first value before they are averaged, so
@@ -26,13 +23,13 @@ pub fn deviations(column: &ArrayRef1<f64>) -> Deviations {
         let mean = of_rows.iter().sum::<f64>() / of_rows.len() as f64;
         of_rows.iter_mut().for_each(|value| *value -= mean);
     }
-    Deviations { of_rows, scale: 2.0 * scale, half_scale: scale }
+    Deviations { of_rows, scale: 2.0 * scale }
 }
 
 /// Variance of a column over its rows (divided by their number, so that one row has variance 0); may be infinite,
 /// never NaN.
 pub fn variance(column: &ArrayRef1<f64>) -> f64 {
-    let Deviations { of_rows, scale, .. } = deviations(column);
+    let Deviations { of_rows, scale } = deviations(column);
     let in_units = of_rows.iter().map(|value| value * value).sum::<f64>() / of_rows.len() as f64;
     (in_units.sqrt() * scale).powi(2)
 }
@@ -52,10 +49,7 @@ mod tests {
     #[test]
     fn equal_numbers_do_not_vary_at_all() {
         // Summed and divided naively, three times 0.1 has a mean that is not 0.1.
-        assert_eq!(
-            deviations(&array![0.1, 0.1, 0.1]),
-            Deviations { of_rows: vec![0.0; 3], scale: 0.0, half_scale: 0.0 }
-        );
+        assert_eq!(deviations(&array![0.1, 0.1, 0.1]), Deviations { of_rows: vec![0.0; 3], scale: 0.0 });
     }
 
     #[test]

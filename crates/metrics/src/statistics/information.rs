@@ -97,9 +97,9 @@ pub fn check_bins(bins: NonZeroUsize) -> Result<()> {
     Err(Error::new(format!("setting \"bins\" is {bins}")).help(format!("wanted 1 to {MOST_BINS}")))
 }
 
-/// The number of bins that a paper used.
-pub const fn published_bins(bins: usize) -> NonZeroUsize {
-    NonZeroUsize::new(bins).expect("papers use at least one bin")
+/// A number of bins (or rows, or neighbours) that a paper used.
+pub const fn published(number: usize) -> NonZeroUsize {
+    NonZeroUsize::new(number).expect("papers use at least one")
 }
 
 #[cfg(test)]

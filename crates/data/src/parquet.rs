@@ -8,7 +8,7 @@ use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::path::Path;
 use std::sync::Once;
 
-use ::parquet::basic::{ConvertedType, LogicalType, Type};
+use ::parquet::basic::{Compression, ConvertedType, LogicalType, Type};
 use ::parquet::column::reader::{ColumnReader, ColumnReaderImpl};
 use ::parquet::data_type::{ByteArray, DataType};
 use ::parquet::errors::ParquetError;
@@ -62,6 +62,7 @@ fn read_column(
     let decoding = Decoding::of(description)?;
     let mut values = if decoding == Decoding::Text { Values::Text(Vec::new()) } else { Values::Numbers(Vec::new()) };
     for group in 0..file.num_row_groups() {
+        check_compression(file.metadata().row_group(group).column(position).compression())?;
         let reader = file.get_row_group(group).and_then(|rows| rows.get_column_reader(position));
         let reader = reader.map_err(|error| unreadable(&error))?;
         match (&mut values, reader) {
@@ -175,9 +176,20 @@ impl Decoding {
     }
 }
 
+fn check_compression(compression: Compression) -> Result<()> {
+    if matches!(compression, Compression::UNCOMPRESSED | Compression::SNAPPY) {
+        return Ok(());
+    }
+    // Some are shown with their level: ZSTD(ZstdLevel(1)).
+    let name = compression.to_string();
+    let name = name.split('(').next().unwrap_or_default();
+    Err(Error::new(format!("is compressed by {name}, which is not read"))
+        .help("save it with Snappy: to_parquet(path) in pandas, write_parquet(path, compression=\"snappy\") in polars"))
+}
+
 fn unreadable(error: &ParquetError) -> Error {
-    let error = Error::new(format!("cannot be read: {}", in_plain_words(error)));
-    error.help("save it uncompressed or with Snappy: in pandas to_parquet(path), in polars write_parquet(path, compression=\"snappy\")")
+    Error::new(format!("cannot be read: {}", in_plain_words(error)))
+        .help("the file is damaged: save it again, or copy it again")
 }
 
 fn in_plain_words(error: &ParquetError) -> String {
@@ -214,7 +226,7 @@ fn whatever_happens<T>(read: impl FnOnce() -> Result<T>) -> Result<T> {
 mod tests {
     use std::sync::Arc;
 
-    use ::parquet::basic::{Compression, Repetition};
+    use ::parquet::basic::Repetition;
     use ::parquet::data_type::{ByteArrayType, DoubleType, Int32Type, Int64Type};
     use ::parquet::file::properties::WriterProperties;
     use ::parquet::file::writer::SerializedFileWriter;
@@ -323,6 +335,17 @@ mod tests {
         let sizes: Vec<_> = data.space().factors().iter().map(|factor| factor.size).collect();
         assert_eq!(sizes, [Some(3), Some(3), Some(2), None]);
         assert_eq!(data.extras().test_rows.as_deref(), Some(&[2, 4][..]));
+    }
+
+    #[test]
+    fn other_compressions_are_named() {
+        // Written by pyarrow 26.
+        let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/files/zstd.parquet");
+        let message = read_labelled_codes(&path, &Roles::default()).unwrap_err().to_string();
+        assert!(
+            message.contains("column \"z0\" is compressed by ZSTD, which is not read\n       save it"),
+            "{message}"
+        );
     }
 
     #[test]

@@ -42,6 +42,8 @@ enum Command {
     Resume(commands::resume::Arguments),
     /// Score the codes of runs, or of anyone's files: .npz, .npy, .csv, .parquet
     Evaluate(commands::evaluate::Arguments),
+    /// Print what every metric says of codes whose quality is known
+    KnownCodes(commands::known_codes::Arguments),
     /// Mix the latents of an .npz file so that no latent's distribution tells: the impossibility theorem, as a command
     Entangle(commands::entangle::Arguments),
     /// Draw what each latent of a run does, as PNG and GIF
@@ -89,6 +91,7 @@ fn run(arguments: Arguments) -> Result<Outcome> {
         Command::Train(arguments) => commands::train::run(&arguments),
         Command::Resume(arguments) => commands::resume::run(&arguments),
         Command::Evaluate(arguments) => commands::evaluate::run(&arguments),
+        Command::KnownCodes(arguments) => commands::known_codes::run(&arguments),
         Command::Entangle(arguments) => commands::entangle::run(&arguments),
         Command::Traverse(arguments) => commands::traverse::run(&arguments),
         Command::Report(arguments) => commands::report::run(&arguments),

@@ -4,6 +4,8 @@ use ndarray::{Array2, Axis, concatenate};
 use rand::RngExt;
 use unbraid_data::Seed;
 
+use crate::impossibility::entangle;
+
 /// One way to make codes from factors.
 pub struct KnownCodes {
     /// The name in tables.
@@ -29,6 +31,11 @@ pub const KNOWN_CODES: &[KnownCodes] = &[
     },
     KnownCodes { name: "twice", about: "every latent twice", make: twice },
     KnownCodes { name: "turned", about: "neighbouring factors turned into each other by 45 degrees", make: turned },
+    KnownCodes {
+        name: "entangled",
+        about: "all factors, with a little noise, mixed by a bijection that keeps every latent's distribution",
+        make: entangled,
+    },
     KnownCodes { name: "noise", about: "noise that has nothing to do with the factors", make: noise },
     KnownCodes { name: "constant", about: "the same code for every row", make: constant },
 ];
@@ -78,6 +85,12 @@ fn turned(factors: &Array2<f64>) -> Array2<f64> {
             Some(other) => half * (codes[[row, latent]] - other),
         }
     })
+}
+
+fn entangled(factors: &Array2<f64>) -> Array2<f64> {
+    // Without noise equal values would be ties, which the bijection has to break by chance.
+    let codes = standardised(factors);
+    entangle(&(&codes + &(even_noise(codes.dim(), "ties") * 0.1)))
 }
 
 fn noise(factors: &Array2<f64>) -> Array2<f64> {

@@ -10,8 +10,8 @@ use unbraid_metrics::METRICS;
 use unbraid_metrics::impossibility::entangle;
 use unbraid_metrics::statistics::kolmogorov_smirnov::{critical_distance, kolmogorov_smirnov};
 
-use grids::{grid, noise};
-use tables::{labelled, scores_of_all};
+use grids::{grid, labelled, noise};
+use tables::scores_of_all;
 
 /// Metrics that are not expected to fall, and why.
 const NOT_AXIS_ALIGNED: &[(&str, &str)] = &[

@@ -11,8 +11,8 @@ use unbraid_data::labelled_codes::Extras;
 use unbraid_metrics::Change::{self, *};
 use unbraid_metrics::{METRICS, Scores};
 
-use grids::{grid, noise};
-use tables::{labelled, scores_of_all};
+use grids::{grid, labelled, noise};
+use tables::scores_of_all;
 
 const CHANGES: [Change; 9] =
     [LatentOrder, LatentSigns, CommonScale, LatentScales, Shift, Rotation, RowOrder, LogVariances, Losses];

@@ -11,8 +11,8 @@ use unbraid_data::labelled_codes::Extras;
 use unbraid_metrics::{METRICS, Scores};
 
 use Known::{Below, Is, Near, Undefined};
-use grids::{grid, noise};
-use tables::{labelled, scores_of_all};
+use grids::{grid, labelled, noise};
+use tables::scores_of_all;
 
 /// What a score must be.
 #[derive(Clone, Copy)]
@@ -70,7 +70,7 @@ const SCORES: &[(&str, [Known; 5])] = &[
     ("beta_vae", [Near(1.0, 0.01), Near(1.0 / 3.0, 0.03), Below(0.6), Near(1.0, 0.01), Below(0.999)]),
     ("dci_lasso", [Is(1.0), Undefined, Below(0.6), Is(1.0), Near(0.53, 0.05)]),
     ("dci_lasso.completeness", [Is(1.0), Undefined, Below(0.6), Is(1.0), Near(0.53, 0.05)]),
-    ("dci_lasso.informativeness.train", [Is(0.9996), Is(0.0), Below(0.1), Is(0.9996), Below(0.9996)]),
+    ("dci_lasso.informativeness_train", [Is(0.9996), Is(0.0), Below(0.1), Is(0.9996), Below(0.9996)]),
     ("sap", [Near(0.4, 0.1), Is(0.0), Below(0.1), Is(0.0), Below(0.3)]),
     ("sap.continuous", [Is(1.0), Is(0.0), Below(0.1), Is(0.0), Is(1.0 / 3.0)]),
     ("explicitness", [Near(0.96, 0.02), Is(0.5), Near(0.5, 0.15), Near(0.96, 0.02), Near(0.96, 0.02)]),

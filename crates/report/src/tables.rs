@@ -35,13 +35,35 @@ pub fn scores_table(scores: &Scores, width: Option<u16>) -> String {
 pub fn comparison_table(runs: &[(&str, &Scores)], width: Option<u16>) -> String {
     let names = runs.iter().map(|(name, _)| number_cell(name));
     let mut table = plain_table(std::iter::once(Cell::new("score")).chain(names).collect(), width);
-    let mut scores = score_names(runs.iter().map(|(_, scores)| *scores));
-    scores.retain(|name| runs.iter().any(|(_, scores)| scores.value(name).is_some()));
+    let scores = defined_names(runs);
     for score in by_metric(&scores) {
         let numbers = runs.iter().map(|(_, scores)| scores.value(score).map_or("–".to_string(), score_text));
         table.add_row(std::iter::once(Cell::new(indented(score))).chain(numbers.map(|number| number_cell(&number))));
     }
     text_of(&table) + &reasons_text(runs, width)
+}
+
+/// The same as Markdown for reading: without the reasons, without variants of variants (`a.b.c`), and with three digits.
+pub fn comparison_markdown(runs: &[(&str, &Scores)]) -> String {
+    let names: Vec<&str> = runs.iter().map(|(name, _)| *name).collect();
+    let mut text = format!("| score | {} |\n|---|{}\n", names.join(" | "), "---:|".repeat(runs.len()));
+    for score in by_metric(&defined_names(runs)).into_iter().filter(|name| name.split('.').count() <= 2) {
+        let numbers = runs.iter().map(|(_, scores)| scores.value(score).map_or("–".to_string(), three_digits));
+        text += &format!("| `{score}` | {} |\n", numbers.collect::<Vec<_>>().join(" | "));
+    }
+    text
+}
+
+/// Rounding errors about 0 are 0, whatever their sign.
+fn three_digits(value: f64) -> String {
+    if value.abs() < 5e-4 { "0.000".to_string() } else { format!("{value:.3}") }
+}
+
+/// The names of the scores that at least one run has.
+fn defined_names(runs: &[(&str, &Scores)]) -> Vec<String> {
+    let mut names = score_names(runs.iter().map(|(_, scores)| *scores));
+    names.retain(|name| runs.iter().any(|(_, scores)| scores.value(name).is_some()));
+    names
 }
 
 /// A score that has the same name as its metric stands at the margin, its parts and variants a little to the right.
@@ -200,6 +222,13 @@ mod tests {
         let text = wrapped("kl: one two three four", Some(14));
         assert_eq!(lines(&text), ["  kl: one two", "    three four"]);
         assert_eq!(lines(&wrapped("averyveryverylongword b", Some(8))), ["  averyveryverylongword", "    b"]);
+    }
+
+    #[test]
+    fn runs_stand_side_by_side_in_markdown() {
+        let (first, second) = (Scores::new().with("mig", 0.1).without("cbd", "no"), Scores::new().without("mig", "no"));
+        let expected = ["| score | a | b |", "|---|---:|---:|", "| `mig` | 0.100 | – |"];
+        assert_eq!(lines(&comparison_markdown(&[("a", &first), ("b", &second)])), expected);
     }
 
     #[test]

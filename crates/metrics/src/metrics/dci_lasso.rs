@@ -50,7 +50,7 @@ struct OfFactor {
 
 impl Metric for DciLasso {
     /// `dci_lasso` and `dci_lasso.disentanglement` (the same), `dci_lasso.completeness` in [0, 1], their parts,
-    /// `dci_lasso.informativeness` and `dci_lasso.informativeness.train` up to 1, and the matrix `dci_lasso.importance`.
+    /// `dci_lasso.informativeness_test` and `dci_lasso.informativeness_train` up to 1, and the matrix `dci_lasso.importance`.
     fn score(&self, subject: &Subject, _rng: &mut Rng) -> Scores {
         let data = subject.data();
         let split = match subject.split() {
@@ -68,7 +68,8 @@ impl Metric for DciLasso {
         let mut scores = Scores::new().with_outcome("dci_lasso", whole);
         scores.extend(parts);
         let (train, test): (Vec<_>, Vec<_>) = of_factors.into_iter().map(|factor| (factor.train, factor.test)).unzip();
-        for (name, per_factor) in [("dci_lasso.informativeness", test), ("dci_lasso.informativeness.train", train)] {
+        for (name, per_factor) in [("dci_lasso.informativeness_test", test), ("dci_lasso.informativeness_train", train)]
+        {
             scores = scores.with_outcome(name, mean_of_defined(&per_factor));
             for (factor, outcome) in data.space().names().zip(per_factor) {
                 scores = scores.with_outcome(&format!("{name}.{factor}"), outcome);
@@ -145,7 +146,11 @@ pub const ENTRY: Entry = Entry {
     name: "dci_lasso",
     about: "disentanglement, completeness and informativeness by lasso regression",
     paper: "Eastwood and Williams 2018",
-    ranges: &[("dci_lasso", 0.0, 1.0), ("dci_lasso.informativeness", f64::NEG_INFINITY, 1.0)],
+    ranges: &[
+        ("dci_lasso", 0.0, 1.0),
+        ("dci_lasso.informativeness_train", f64::NEG_INFINITY, 1.0),
+        ("dci_lasso.informativeness_test", f64::NEG_INFINITY, 1.0),
+    ],
     left_alone_by: &[LatentOrder, LatentSigns, CommonScale, LatentScales, Shift, RowOrder, LogVariances, Losses],
     build,
     complete: settings::complete::<DciLasso>,
@@ -175,8 +180,8 @@ mod tests {
         for (name, expected) in [
             ("dci_lasso", 1.0),
             ("dci_lasso.completeness", 1.0),
-            ("dci_lasso.informativeness", 0.9996),
-            ("dci_lasso.informativeness.train.scale", 0.9996),
+            ("dci_lasso.informativeness_test", 0.9996),
+            ("dci_lasso.informativeness_train.scale", 0.9996),
         ] {
             assert!((scores.value(name).unwrap() - expected).abs() < 1e-12, "{name}: {scores:?}");
         }
@@ -193,7 +198,7 @@ mod tests {
     #[test]
     fn constant_codes_explain_nothing() {
         let scores = score(&DciLasso::default(), Array2::ones((4, 2)));
-        assert_eq!(scores.value("dci_lasso.informativeness"), Some(0.0));
+        assert_eq!(scores.value("dci_lasso.informativeness_test"), Some(0.0));
         assert!(scores.undefined.iter().any(|(name, _)| name == "dci_lasso"));
     }
 }

@@ -1,16 +1,8 @@
-//! Tables of labelled codes made by hand, shared by the tests that walk the list of metrics.
+//! All scores of a table, shared by the tests that walk the list of metrics.
 
-use ndarray::Array2;
 use toml::Table;
-use unbraid_data::labelled_codes::Extras;
-use unbraid_data::{FactorSpace, LabelledCodes, Seed};
+use unbraid_data::{LabelledCodes, Seed};
 use unbraid_metrics::{METRICS, Scores, Subject, build, score_all};
-
-/// Codes beside the factors of a grid with these sizes, called `a`, `b`, `c` and so on.
-pub fn labelled(codes: Array2<f64>, factors: Array2<f64>, sizes: &[usize], extras: Extras) -> LabelledCodes {
-    let named = ["a", "b", "c", "d", "e", "f", "g", "h", "i", "j"].into_iter().zip(sizes.iter().copied());
-    LabelledCodes::new(codes, factors, FactorSpace::grid(named), extras).expect("the table is well made")
-}
 
 /// The scores of every metric at its published settings, beside other models' codes of the same images, checked for what
 /// must hold of any: finite numbers, reasons in words, each name once, and each metric heard of.

@@ -188,7 +188,8 @@ fn the_table_shows_headlines_and_all_parts_when_asked() {
 fn scores_are_handed_out_as_csv_and_as_a_folder() {
     let place = every_format();
     let csv = place.output(&["evaluate", "named.npz", "plain.npz", "--csv"]);
-    assert!(csv.starts_with("input,score,value,why_undefined\nnamed.npz,mig,0."), "{csv}");
+    assert!(csv.starts_with("input,score,value,why_undefined\nnamed.npz,"), "{csv}");
+    assert!(csv.contains("\nnamed.npz,mig,0."), "{csv}");
     assert!(csv.contains("\nplain.npz,kl,,"), "{csv}");
     let scores = json(&place, &["named.npz", "--matrices", "--out", "scored"]);
     let written = |name: &str| -> Value {

@@ -85,10 +85,34 @@ fn readme_tables_are_current() {
     let mut wanted = found.clone();
     for (_, kind, _) in LIST_FOLDERS {
         let (start, end) = (format!("<!-- {kind} -->\n"), format!("<!-- end of {kind} -->"));
-        let from = wanted.find(&start).unwrap_or_else(|| panic!("the README has no table of {kind}")) + start.len();
-        let to = from + wanted[from..].find(&end).unwrap_or_else(|| panic!("the table of {kind} does not end"));
-        wanted.replace_range(from..to, &markdown(&rows(kind)));
+        wanted = with_part(&wanted, &start, &end, &markdown(&rows(kind)));
     }
+    if std::env::var_os("UPDATE_README").is_some() {
+        fs::write(&path, wanted).unwrap();
+    } else {
+        assert!(found == wanted, "run UPDATE_README=1 cargo test --release --workspace readme");
+    }
+}
+
+/// The text between two lines of a document, replaced.
+fn with_part(document: &str, start: &str, end: &str, part: &str) -> String {
+    let from = document.find(start).unwrap_or_else(|| panic!("there is no {start}")) + start.len();
+    let to = from + document[from..].find(end).unwrap_or_else(|| panic!("there is no {end}"));
+    format!("{}{part}{}", &document[..from], &document[to..])
+}
+
+#[test]
+fn the_readme_of_metrics_has_all_of_them_and_their_current_scores_of_known_codes() {
+    let path = root().join("docs/metrics.md");
+    let found = fs::read_to_string(&path).unwrap();
+    let headings: Vec<&str> = found.lines().filter(|line| line.starts_with("### ")).collect();
+    for row in rows("metrics") {
+        let name = format!("`{}`", row["name"].as_str().unwrap());
+        assert!(headings.iter().any(|heading| heading.contains(&name)), "docs/metrics.md has no section on {name}");
+    }
+    let (start, end) = ("<!-- known codes: `unbraid known-codes --markdown` -->\n", "<!-- end of known codes -->");
+    let output = Command::new(env!("CARGO_BIN_EXE_unbraid")).args(["known-codes", "--markdown"]).output().unwrap();
+    let wanted = with_part(&found, start, end, &String::from_utf8(output.stdout).unwrap());
     if std::env::var_os("UPDATE_README").is_some() {
         fs::write(&path, wanted).unwrap();
     } else {

@@ -175,7 +175,16 @@ impl<'a> Subject<'a> {
 }
 
 fn tables(data: &LabelledCodes, rows: &[usize]) -> Tables {
-    Tables { codes: data.codes().select(Axis(0), rows), factors: data.factors().select(Axis(0), rows) }
+    Tables { codes: rows_of(data.codes(), rows), factors: rows_of(data.factors(), rows) }
+}
+
+/// Some rows of a table; `select` of ndarray takes many times as long where rows are short.
+fn rows_of(table: &Array2<f64>, rows: &[usize]) -> Array2<f64> {
+    let n_columns = table.ncols();
+    let Some(values) = table.as_slice() else { return table.select(Axis(0), rows) };
+    let mut chosen = Vec::with_capacity(rows.len() * n_columns);
+    rows.iter().for_each(|row| chosen.extend_from_slice(&values[row * n_columns..][..n_columns]));
+    Array2::from_shape_vec((rows.len(), n_columns), chosen).expect("each row has all columns")
 }
 
 /// Whether every column of `table [rows, columns]` holds a single value.

@@ -153,13 +153,37 @@ fn rows_by_class(classes: &Classes) -> Vec<u32> {
     order
 }
 
+/// With fewer values than this at or above a quantile, these are kept while the others are passed by.
+const FEW: usize = 64;
+
 /// The value at position `quantile (n - 1)` of the n values in ascending order, between two of them by their distance, as
-/// `numpy.percentile` has it. At least one value; their order is changed.
+/// `numpy.percentile` has it. At least one value; their order may be changed.
 fn quantile(values: &mut [f64], quantile: f64) -> f64 {
     let position = quantile * (values.len() - 1) as f64;
-    let (_, &mut lower, above) = values.select_nth_unstable_by(position as usize, f64::total_cmp);
-    let upper = above.iter().fold(f64::INFINITY, |least, &value| least.min(value));
-    if above.is_empty() { lower } else { lower + (upper - lower) * position.fract() }
+    let n_from_there = values.len() - position as usize;
+    let (lower, upper) = if n_from_there <= FEW {
+        let highest = highest(values, n_from_there);
+        (highest[0], highest.get(1).copied())
+    } else {
+        let (_, &mut lower, above) = values.select_nth_unstable_by(position as usize, f64::total_cmp);
+        (lower, above.iter().copied().reduce(f64::min))
+    };
+    upper.map_or(lower, |upper| lower + (upper - lower) * position.fract())
+}
+
+/// The highest so many of the values, in ascending order.
+fn highest(values: &[f64], count: usize) -> Vec<f64> {
+    let (first, others) = values.split_at(count);
+    let mut highest = first.to_vec();
+    highest.sort_unstable_by(f64::total_cmp);
+    for &value in others {
+        if value > highest[0] {
+            let place = highest.partition_point(|&kept| kept < value);
+            highest.copy_within(1..place, 0);
+            highest[place - 1] = value;
+        }
+    }
+    highest
 }
 
 fn check(irs: Irs) -> unbraid_data::Result<Box<dyn Metric>> {
@@ -216,6 +240,11 @@ mod tests {
         assert!((quantile(&mut [4.0, 1.0, 3.0, 2.0], 0.99) - 3.97).abs() < 1e-12);
         assert_eq!(quantile(&mut [4.0, 1.0], 1.0), 4.0);
         assert_eq!(quantile(&mut [7.0], 0.99), 7.0);
+        // 0 to 999 in another order: the value at 989.01, whether ten values are above it, 65 or most.
+        for (share, expected) in [(0.99, 989.01), (0.936, 935.064), (0.25, 249.75), (0.0, 0.0)] {
+            let mut values: Vec<f64> = (0..1000).map(|place| f64::from(place * 387 % 1000)).collect();
+            assert!((quantile(&mut values, share) - expected).abs() < 1e-9, "{share}");
+        }
     }
 
     #[test]

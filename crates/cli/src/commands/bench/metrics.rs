@@ -22,7 +22,7 @@ const FACTORS: [(&str, usize); 5] = [("shape", 3), ("scale", 6), ("orientation",
 const N_LATENTS: usize = 10;
 /// A metric that takes less than this is run again, and the shortest of its times is told.
 const SHORT: Duration = Duration::from_millis(500);
-const MOST_REPEATS: usize = 5;
+const MOST_REPEATS: usize = 10;
 
 /// Arguments of the command.
 #[derive(clap::Args)]

@@ -12,6 +12,7 @@ pub mod known_codes;
 pub mod metrics;
 pub mod predictors;
 mod row_order;
+mod rows_by_value;
 mod scaled_table;
 mod scores;
 pub mod statistics;

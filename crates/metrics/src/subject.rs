@@ -179,7 +179,7 @@ fn tables(data: &LabelledCodes, rows: &[usize]) -> Tables {
 }
 
 /// Some rows of a table; `select` of ndarray takes many times as long where rows are short.
-fn rows_of(table: &Array2<f64>, rows: &[usize]) -> Array2<f64> {
+pub fn rows_of(table: &Array2<f64>, rows: &[usize]) -> Array2<f64> {
     let n_columns = table.ncols();
     let Some(values) = table.as_slice() else { return table.select(Axis(0), rows) };
     let mut chosen = Vec::with_capacity(rows.len() * n_columns);

@@ -15,15 +15,17 @@
 
 use std::num::NonZeroUsize;
 
-use ndarray::{Array2, Axis};
+use ndarray::Array2;
 use rand::RngExt;
 use rayon::prelude::*;
 use serde::{Deserialize, Serialize};
-use unbraid_data::{Error, LabelledCodes, Rng, Seed, settings};
+use unbraid_data::{Error, Rng, Seed, settings};
 
 use crate::Change::*;
 use crate::predictors::logistic_regression::LogisticRegression;
-use crate::statistics::classes::{Classes, distinct_values};
+use crate::rows_by_value::RowsByValue;
+use crate::statistics::classes::Classes;
+use crate::subject::rows_of;
 use crate::{Entry, Metric, Scores, Subject};
 
 /// Numbers above this are brought below it before they are multiplied.
@@ -70,7 +72,7 @@ impl BetaVae {
 impl Metric for BetaVae {
     /// `beta_vae` and `beta_vae.train`, accuracies in [0, 1].
     fn score(&self, subject: &Subject, rng: &mut Rng) -> Scores {
-        let accuracies = self.accuracies(subject.data(), rng);
+        let accuracies = self.accuracies(subject, rng);
         let of = |pick: fn(&(f64, f64)) -> f64| accuracies.as_ref().map(pick);
         Scores::new().with_outcome("beta_vae", of(|both| both.1)).with_outcome("beta_vae.train", of(|both| both.0))
     }
@@ -78,8 +80,8 @@ impl Metric for BetaVae {
 
 impl BetaVae {
     /// The accuracy on the points fitted on, and on others.
-    fn accuracies(&self, data: &LabelledCodes, rng: &mut Rng) -> Result<(f64, f64), String> {
-        let pairs = Pairs::new(data);
+    fn accuracies(&self, subject: &Subject, rng: &mut Rng) -> Result<(f64, f64), String> {
+        let pairs = Pairs::new(subject);
         if pairs.groups.len() < 2 {
             return Err(format!("needs at least two discrete factors to tell apart, found {}", pairs.groups.len()));
         }
@@ -102,76 +104,41 @@ struct Pairs {
     /// `[rows, latents]` in the order of their factors' values.
     codes: Array2<f64>,
     /// One for each discrete factor.
-    groups: Vec<Groups>,
-}
-
-/// The rows by one factor's value.
-struct Groups {
-    of_rows: Vec<usize>,
-    /// Row numbers, those of the first value first.
-    members: Vec<usize>,
-    /// Where each value's rows begin, and where the last one's end.
-    starts: Vec<usize>,
-}
-
-impl Groups {
-    fn new(classes: Classes) -> Self {
-        let mut starts = vec![0; classes.n_classes + 1];
-        classes.of_rows.iter().for_each(|class| starts[class + 1] += 1);
-        for class in 0..classes.n_classes {
-            starts[class + 1] += starts[class];
-        }
-        let mut members = vec![0; classes.of_rows.len()];
-        let mut next = starts.clone();
-        for (row, &class) in classes.of_rows.iter().enumerate() {
-            members[next[class]] = row;
-            next[class] += 1;
-        }
-        Self { of_rows: classes.of_rows, members, starts }
-    }
-
-    /// A row drawn evenly among those with the same value as `row`.
-    fn like(&self, row: usize, rng: &mut Rng) -> usize {
-        let group = self.of_rows[row];
-        self.members[rng.random_range(self.starts[group]..self.starts[group + 1])]
-    }
+    groups: Vec<RowsByValue>,
 }
 
 impl Pairs {
-    fn new(data: &LabelledCodes) -> Self {
-        let factors = data.factors();
-        let mut order: Vec<usize> = (0..data.n_rows()).collect();
-        order.par_sort_by(|&a, &b| {
-            let mut values = factors.row(a).into_iter().zip(factors.row(b));
-            values.find_map(|(a, b)| Some(a.total_cmp(b)).filter(|order| order.is_ne())).unwrap_or(a.cmp(&b))
-        });
-        let groups_of = |(factor, about): (usize, &unbraid_data::Factor)| {
-            about.size?;
-            let in_order = factors.column(factor).select(Axis(0), &order);
-            Some(Groups::new(distinct_values(&in_order)))
-        };
-        let groups = data.space().factors().iter().enumerate().filter_map(groups_of).collect();
-        let mut codes = data.codes().select(Axis(0), &order);
+    fn new(subject: &Subject) -> Self {
+        let mut codes = rows_of(subject.data().codes(), subject.rows_by_factors());
         let largest = codes.fold(0.0_f64, |largest, code| largest.max(code.abs()));
         if largest > LARGEST_CODE {
             codes.mapv_inplace(|code| code / (largest / LARGEST_CODE));
         }
-        Self { codes, groups }
+        Self { codes, groups: RowsByValue::of_discrete_factors(subject) }
+    }
+
+    /// Two rows that share a factor's value.
+    fn draw(&self, factor: usize, rng: &mut Rng) -> (usize, usize) {
+        let first = rng.random_range(0..self.codes.nrows() as u32) as usize;
+        let alike = self.groups[factor].alike(first);
+        (first, alike[rng.random_range(0..alike.len() as u32) as usize] as usize)
     }
 
     /// Points `[points, latents]` and the factor that the pairs of each share. Each point has a random stream of its own,
     /// so that it is the same whoever makes it.
     fn points(&self, n_points: usize, n_pairs: usize, seed: Seed) -> (Array2<f64>, Classes) {
         let n_latents = self.codes.ncols();
+        let codes = self.codes.as_slice().expect("a new table is row-major");
+        let code_of = |row: usize| &codes[row * n_latents..(row + 1) * n_latents];
         let mut points = Array2::zeros((n_points, n_latents));
         let rows = points.as_slice_mut().expect("a new array is contiguous").par_chunks_mut(n_latents).enumerate();
         let of_rows = rows.map(|(point, differences)| {
             let mut rng = seed.stream_at("pairs", point as u64);
             let factor = rng.random_range(0..self.groups.len());
-            for _ in 0..n_pairs {
-                let first = rng.random_range(0..self.codes.nrows());
-                let second = self.groups[factor].like(first, &mut rng);
-                let pair = self.codes.row(first).into_iter().zip(self.codes.row(second));
+            // All are drawn before any is read, so that reading from memory need not wait for drawing.
+            let pairs: Vec<(usize, usize)> = (0..n_pairs).map(|_| self.draw(factor, &mut rng)).collect();
+            for (first, second) in pairs {
+                let pair = code_of(first).iter().zip(code_of(second));
                 differences.iter_mut().zip(pair).for_each(|(sum, (a, b))| *sum += (a - b).abs());
             }
             differences.iter_mut().for_each(|sum| *sum /= n_pairs as f64);
@@ -196,8 +163,8 @@ pub const ENTRY: Entry = Entry {
 #[cfg(test)]
 mod tests {
     use ndarray::array;
-    use unbraid_data::FactorSpace;
     use unbraid_data::labelled_codes::Extras;
+    use unbraid_data::{FactorSpace, LabelledCodes};
 
     use super::*;
 
@@ -209,7 +176,8 @@ mod tests {
 
     #[test]
     fn a_latent_that_is_the_shared_factor_does_not_differ_and_the_other_does_half_the_time() {
-        let pairs = Pairs::new(&data(array![[0.0, 0.0], [0.0, 1.0], [1.0, 0.0], [1.0, 1.0]]));
+        let data = data(array![[0.0, 0.0], [0.0, 1.0], [1.0, 0.0], [1.0, 1.0]]);
+        let pairs = Pairs::new(&Subject::new(&data, Seed(1)));
         let (points, factors) = pairs.points(2000, 64, Seed(3));
         let mut mean = 0.0;
         for (point, &factor) in points.outer_iter().zip(&factors.of_rows) {

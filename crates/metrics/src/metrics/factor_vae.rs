@@ -17,9 +17,10 @@ use ndarray::{Array2, ArrayRef1};
 use rand::{RngExt, seq};
 use rayon::prelude::*;
 use serde::{Deserialize, Serialize};
-use unbraid_data::{Error, LabelledCodes, Result, Rng, Seed, settings};
+use unbraid_data::{Error, Result, Rng, Seed, settings};
 
 use crate::Change::*;
+use crate::rows_by_value::RowsByValue;
 use crate::statistics::deviations::{Deviations, deviations};
 use crate::{Entry, Matrix, Metric, Scores, Subject};
 
@@ -178,52 +179,19 @@ fn sample_deviation(column: &[f64], rows: &[usize]) -> f64 {
 
 /// What is voted on: the factors that can be fixed, and the rows that have each value of them.
 struct Ballot {
-    /// The numbers of the discrete factors.
     factors: Vec<RowsByValue>,
     n_rows: u32,
 }
 
-/// The rows of a table, numbered in the order of their factors and grouped by one of them.
-struct RowsByValue {
-    factor: usize,
-    /// Each row's value. `[rows]`
-    values: Vec<usize>,
-    /// For each value its first place in `rows`, and in the end the number of rows. `[values + 1]`
-    starts: Vec<usize>,
-    /// `[rows]`
-    rows: Vec<u32>,
-}
-
 impl Ballot {
     fn new(subject: &Subject) -> Self {
-        let data = subject.data();
-        let discrete = (0..data.n_factors()).filter(|&factor| data.space().factors()[factor].size.is_some());
-        let factors = discrete.map(|factor| RowsByValue::new(data, factor, subject.rows_by_factors())).collect();
-        Self { factors, n_rows: data.n_rows() as u32 }
+        Self { factors: RowsByValue::of_discrete_factors(subject), n_rows: subject.data().n_rows() as u32 }
     }
 
     /// A factor, and the rows that have the same value of it as a random row.
     fn draw(&self, rng: &mut Rng) -> (usize, &[u32]) {
         let drawn = &self.factors[rng.random_range(0..self.factors.len() as u32) as usize];
-        let value = drawn.values[rng.random_range(0..self.n_rows) as usize];
-        (drawn.factor, &drawn.rows[drawn.starts[value]..drawn.starts[value + 1]])
-    }
-}
-
-impl RowsByValue {
-    fn new(data: &LabelledCodes, factor: usize, order: &[usize]) -> Self {
-        let column = data.factors().column(factor);
-        let values: Vec<usize> = order.iter().map(|&row| column[row] as usize).collect();
-        let mut starts = vec![0; values.iter().max().map_or(0, |largest| largest + 2)];
-        values.iter().for_each(|value| starts[value + 1] += 1);
-        (1..starts.len()).for_each(|value| starts[value] += starts[value - 1]);
-        let mut next = starts.clone();
-        let mut rows = vec![0; values.len()];
-        for (row, &value) in values.iter().enumerate() {
-            rows[next[value]] = row as u32;
-            next[value] += 1;
-        }
-        Self { factor, values, starts, rows }
+        (drawn.factor, drawn.alike(rng.random_range(0..self.n_rows) as usize))
     }
 }
 
@@ -252,7 +220,7 @@ pub const ENTRY: Entry = Entry {
 mod tests {
     use ndarray::array;
     use unbraid_data::labelled_codes::Extras;
-    use unbraid_data::{Factor, FactorSpace};
+    use unbraid_data::{Factor, FactorSpace, LabelledCodes};
 
     use super::*;
 

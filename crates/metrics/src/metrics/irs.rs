@@ -82,34 +82,83 @@ impl Metric for Irs {
 impl Irs {
     /// `[latents, factors]`; 0 for a latent that is constant.
     fn robustness(&self, latents: &[Deviations], factors: &[Classes]) -> Array2<f64> {
-        let orders: Vec<Vec<u32>> = factors.par_iter().map(rows_by_class).collect();
         let sizes: Vec<Vec<u32>> = factors.iter().map(Classes::counts).collect();
         let entries = (0..latents.len() * factors.len()).into_par_iter().map(|entry| {
             let (latent, factor) = (&latents[entry / factors.len()], entry % factors.len());
             match largest(latent) {
                 0.0 => 0.0,
-                largest => 1.0 - self.mean_deviation(latent, &orders[factor], &sizes[factor]) / largest,
+                largest => 1.0 - self.mean_deviation(latent, &factors[factor], &sizes[factor]) / largest,
             }
         });
         Array2::from_shape_vec((latents.len(), factors.len()), entries.collect()).expect("one entry for each pair")
     }
 
-    /// The mean over groups of the quantile of the latent's deviations in the group. `order` lists the rows of one group
-    /// after those of the other, and `sizes` how many rows each has.
-    fn mean_deviation(&self, latent: &Deviations, order: &[u32], sizes: &[u32]) -> f64 {
-        let (mut sum, mut n_groups, mut rest) = (0.0, 0, order);
-        let mut values = Vec::new();
-        for &size in sizes.iter().filter(|size| **size > 0) {
-            let (rows, after) = rest.split_at(size as usize);
-            values.clear();
-            values.extend(rows.iter().map(|&row| latent.of_rows[row as usize]));
-            let mean = values.iter().sum::<f64>() / values.len() as f64;
-            values.iter_mut().for_each(|value| *value = (*value - mean).abs());
-            sum += quantile(&mut values, self.quantile);
-            n_groups += 1;
-            rest = after;
+    /// The mean over groups, of which `sizes` tells how many rows each has, of the quantile of the latent's deviations in
+    /// the group.
+    fn mean_deviation(&self, latent: &Deviations, groups: &Classes, sizes: &[u32]) -> f64 {
+        let mut means = vec![0.0; sizes.len()];
+        let rows = || latent.of_rows.iter().zip(&groups.of_rows);
+        rows().for_each(|(value, &group)| means[group] += value);
+        means.iter_mut().zip(sizes).for_each(|(sum, &size)| *sum /= f64::from(size.max(1)));
+        let mut highest: Vec<Highest> = sizes.iter().map(|&size| Highest::new(size as usize, self.quantile)).collect();
+        for (value, &group) in rows() {
+            let deviation = (value - means[group]).abs();
+            if deviation > highest[group].least {
+                highest[group].take(deviation);
+            }
         }
-        sum / f64::from(n_groups)
+        let quantiles =
+            highest.into_iter().zip(sizes).filter(|(_, size)| **size > 0).map(|(of_group, _)| of_group.quantile());
+        let quantiles: Vec<f64> = quantiles.collect();
+        quantiles.iter().sum::<f64>() / quantiles.len() as f64
+    }
+}
+
+/// The values of a group at and above a quantile, as `numpy.percentile` has it: the value at position `quantile (n - 1)` of the
+/// n values in ascending order, between two of them by their distance. All others are passed by.
+struct Highest {
+    /// What a value has to exceed to be taken.
+    least: f64,
+    /// How many values there are at and above the quantile.
+    wanted: usize,
+    /// How far the quantile lies from the lowest of them to the next.
+    between: f64,
+    /// In ascending order as soon as there are as many as wanted, if these are few.
+    kept: Vec<f64>,
+}
+
+/// More values than this are kept in any order until the end.
+const FEW: usize = 64;
+
+impl Highest {
+    fn new(n_values: usize, quantile: f64) -> Self {
+        let position = quantile * n_values.saturating_sub(1) as f64;
+        let wanted = n_values - position as usize;
+        Self { least: -1.0, wanted, between: position.fract(), kept: Vec::with_capacity(wanted.min(FEW)) }
+    }
+
+    /// Takes a value of at least 0.
+    fn take(&mut self, value: f64) {
+        if self.wanted > FEW || self.kept.len() < self.wanted {
+            self.kept.push(value);
+            if self.wanted > FEW || self.kept.len() < self.wanted {
+                return;
+            }
+            self.kept.sort_unstable_by(f64::total_cmp);
+        } else {
+            let place = self.kept.partition_point(|&kept| kept < value);
+            self.kept.copy_within(1..place, 0);
+            self.kept[place - 1] = value;
+        }
+        self.least = self.kept[0];
+    }
+
+    /// The quantile, after all values were offered; at least one.
+    fn quantile(mut self) -> f64 {
+        let lowest = self.kept.len() - self.wanted;
+        let (_, &mut lower, above) = self.kept.select_nth_unstable_by(lowest, f64::total_cmp);
+        let upper = above.iter().copied().reduce(f64::min);
+        upper.map_or(lower, |upper| lower + (upper - lower) * self.between)
     }
 }
 
@@ -135,55 +184,6 @@ fn weighted_mean(scores: &[f64], latents: &[Deviations], codes: &Array2<f64>) ->
         latents.iter().zip(&half_scales).map(|(latent, scale)| largest(latent) * (scale / unit)).collect();
     let weighted = scores.iter().zip(&weights).map(|(score, weight)| score * weight);
     Ok(weighted.sum::<f64>() / weights.iter().sum::<f64>())
-}
-
-/// Row numbers, those of the first class first, in each class in their order.
-fn rows_by_class(classes: &Classes) -> Vec<u32> {
-    let mut next: Vec<usize> = Vec::with_capacity(classes.n_classes);
-    let mut before = 0;
-    for count in classes.counts() {
-        next.push(before);
-        before += count as usize;
-    }
-    let mut order = vec![0; classes.of_rows.len()];
-    for (row, &class) in classes.of_rows.iter().enumerate() {
-        order[next[class]] = row as u32;
-        next[class] += 1;
-    }
-    order
-}
-
-/// With fewer values than this at or above a quantile, these are kept while the others are passed by.
-const FEW: usize = 64;
-
-/// The value at position `quantile (n - 1)` of the n values in ascending order, between two of them by their distance, as
-/// `numpy.percentile` has it. At least one value; their order may be changed.
-fn quantile(values: &mut [f64], quantile: f64) -> f64 {
-    let position = quantile * (values.len() - 1) as f64;
-    let n_from_there = values.len() - position as usize;
-    let (lower, upper) = if n_from_there <= FEW {
-        let highest = highest(values, n_from_there);
-        (highest[0], highest.get(1).copied())
-    } else {
-        let (_, &mut lower, above) = values.select_nth_unstable_by(position as usize, f64::total_cmp);
-        (lower, above.iter().copied().reduce(f64::min))
-    };
-    upper.map_or(lower, |upper| lower + (upper - lower) * position.fract())
-}
-
-/// The highest so many of the values, in ascending order.
-fn highest(values: &[f64], count: usize) -> Vec<f64> {
-    let (first, others) = values.split_at(count);
-    let mut highest = first.to_vec();
-    highest.sort_unstable_by(f64::total_cmp);
-    for &value in others {
-        if value > highest[0] {
-            let place = highest.partition_point(|&kept| kept < value);
-            highest.copy_within(1..place, 0);
-            highest[place - 1] = value;
-        }
-    }
-    highest
 }
 
 fn check(irs: Irs) -> unbraid_data::Result<Box<dyn Metric>> {
@@ -235,15 +235,24 @@ mod tests {
 
     #[test]
     fn quantiles_lie_between_values() {
-        // Positions 0.5 * 3 = 1.5 and 0.99 * 3 = 2.97.
-        assert_eq!(quantile(&mut [4.0, 1.0, 3.0, 2.0], 0.5), 2.5);
-        assert!((quantile(&mut [4.0, 1.0, 3.0, 2.0], 0.99) - 3.97).abs() < 1e-12);
-        assert_eq!(quantile(&mut [4.0, 1.0], 1.0), 4.0);
-        assert_eq!(quantile(&mut [7.0], 0.99), 7.0);
-        // 0 to 999 in another order: the value at 989.01, whether ten values are above it, 65 or most.
+        let quantile = |values: &[f64], share: f64| {
+            let mut highest = Highest::new(values.len(), share);
+            values.iter().for_each(|&value| {
+                if value > highest.least {
+                    highest.take(value);
+                }
+            });
+            highest.quantile()
+        };
+        // Position 0.5 * 3 = 1.5 is halfway from 2 to 3, and 0.99 * 3 = 2.97 is near 4.
+        assert_eq!(quantile(&[4.0, 1.0, 3.0, 2.0], 0.5), 2.5);
+        assert!((quantile(&[4.0, 1.0, 3.0, 2.0], 0.99) - 3.97).abs() < 1e-12);
+        assert_eq!(quantile(&[4.0, 1.0], 1.0), 4.0);
+        assert_eq!(quantile(&[7.0], 0.99), 7.0);
+        // 0 to 999 in another order: positions 989.01 and so on, with ten values above, with 65 and with most.
+        let values: Vec<f64> = (0..1000).map(|place| f64::from(place * 387 % 1000)).collect();
         for (share, expected) in [(0.99, 989.01), (0.936, 935.064), (0.25, 249.75), (0.0, 0.0)] {
-            let mut values: Vec<f64> = (0..1000).map(|place| f64::from(place * 387 % 1000)).collect();
-            assert!((quantile(&mut values, share) - expected).abs() < 1e-9, "{share}");
+            assert!((quantile(&values, share) - expected).abs() < 1e-9, "{share}");
         }
     }
 

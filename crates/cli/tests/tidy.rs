@@ -111,8 +111,8 @@ fn the_readme_of_metrics_has_all_of_them_and_their_current_scores_of_known_codes
         assert!(headings.iter().any(|heading| heading.contains(&name)), "docs/metrics.md has no section on {name}");
     }
     let (start, end) = ("<!-- known codes: `unbraid known-codes --markdown` -->\n", "<!-- end of known codes -->");
-    let output = Command::new(env!("CARGO_BIN_EXE_unbraid")).args(["known-codes", "--markdown"]).output().unwrap();
-    let wanted = with_part(&found, start, end, &String::from_utf8(output.stdout).unwrap());
+    let table = Place::new().output(&["known-codes", "--markdown"]);
+    let wanted = with_part(&found, start, end, &table);
     if std::env::var_os("UPDATE_README").is_some() {
         fs::write(&path, wanted).unwrap();
     } else {

@@ -287,4 +287,5 @@ fn entangled_codes_keep_their_marginals_and_lose_their_axes() {
     assert!(both["inputs"]["mixed.npz"]["scores"]["mig.shape"].is_number(), "{both}");
     assert!(place.refusal(&["entangle", "missing.npz", "out.npz"], 2).contains("there is no file missing.npz"));
     assert!(place.refusal(&["entangle", "plain.npz", "nowhere/out.npz"], 2).contains("nowhere/out.npz"));
+    assert!(place.refusal(&["entangle", "plain.npz", "./plain.npz"], 2).contains("is the input itself"));
 }

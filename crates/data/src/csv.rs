@@ -79,6 +79,9 @@ impl Cells {
         }
         let mistake = match std::str::from_utf8(cell) {
             Err(_) => Some(("is not UTF-8 text".to_string(), "save the file as UTF-8".to_string())),
+            Ok(text) if text.contains(['\n', '\r']) => {
+                Some(("goes over several lines".to_string(), "close its quote".to_string()))
+            }
             Ok("") => Some(("is empty".to_string(), "every row needs a value: leave such rows out".to_string())),
             Ok(text) => self.push_text(text),
         };
@@ -165,6 +168,7 @@ mod tests {
     #[test]
     fn bad_cells_are_told_with_line_and_column() {
         assert!(message("z0,x\n1,2\n1,\n").starts_with("line 3, column \"x\" is empty"));
+        assert!(message("z0,x\n1,\"a\n2,b\n").starts_with("line 2, column \"x\" goes over several lines"));
         let mixed =
             "line 3, column \"x\" holds \"big\", but the lines above hold numbers\n       correct it; `--discrete x`";
         assert!(message("z0,x\n1,2\n1,big\n").starts_with(mixed));

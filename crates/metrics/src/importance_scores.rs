@@ -31,6 +31,13 @@ pub fn importance_scores(name: &str, subject_data: &LabelledCodes, importance: A
     scores.with_matrix(Matrix::of_latents_and_factors(&format!("{name}.importance"), subject_data, importance))
 }
 
+/// The scores that a DCI metric has of every input, all undefined for the same reason.
+pub fn no_dci_scores(name: &str, reason: &str) -> Scores {
+    let parts = ["disentanglement", "completeness", "informativeness_train", "informativeness_test"];
+    let parts = parts.map(|part| format!("{name}.{part}"));
+    Scores::new().without(name, reason).without_all(parts, reason)
+}
+
 /// How concentrated the lines of a matrix are, along one axis.
 struct Concentration {
     /// The weighted mean of all lines.

@@ -46,7 +46,7 @@ pub enum Change {
     Shift,
     /// All latents turned together.
     Rotation,
-    /// The rows in another order.
+    /// The rows in another order. Where rows are drawn, those with equal factors have to stay in the order that they had.
     RowOrder,
     /// Other posterior log-variances.
     LogVariances,

@@ -73,6 +73,11 @@ impl Scores {
         self
     }
 
+    /// Records that none of `names` is defined, for the same reason.
+    pub fn without_all<Name: AsRef<str>>(self, names: impl IntoIterator<Item = Name>, reason: &str) -> Self {
+        names.into_iter().fold(self, |scores, name| scores.without(name.as_ref(), reason))
+    }
+
     /// Adds a number, or the reason why there is none.
     pub fn with_outcome<Reason: AsRef<str>>(self, name: &str, outcome: Result<f64, Reason>) -> Self {
         match outcome {

@@ -54,7 +54,8 @@ pub struct Subject<'a> {
 }
 
 impl<'a> Subject<'a> {
-    /// The codes of one model. Rows are drawn from the stream `metric rows` of `seed`, where the input names none.
+    /// The codes of one model. Rows are drawn from the stream `metric rows` of `seed`, where the input names none; the order of
+    /// the table plays a part in that only among rows with equal factors.
     pub fn new(data: &'a LabelledCodes, seed: Seed) -> Self {
         Self::among(data, &[], seed)
     }
@@ -152,7 +153,7 @@ impl<'a> Subject<'a> {
     fn draw_split(&self) -> Result<Split, String> {
         let extras = self.data.extras();
         let n_rows = self.data.n_rows();
-        let mut free: Vec<usize> = (0..n_rows).collect();
+        let mut free: Vec<usize> = self.rows_by_factors().to_vec();
         for named in [&extras.train_rows, &extras.test_rows].into_iter().flatten() {
             let mut is_named = vec![false; n_rows];
             named.iter().for_each(|&row| is_named[row] = true);
@@ -168,7 +169,11 @@ impl<'a> Subject<'a> {
         let train = extras.train_rows.as_deref().unwrap_or(&for_train[..n_train.min(MOST_TRAIN_ROWS)]);
         let test = extras.test_rows.as_deref().unwrap_or(&for_test[..for_test.len().min(MOST_TEST_ROWS)]);
         if train.is_empty() || test.is_empty() {
-            return Err("needs at least two rows, one to fit on and one to test on".to_string());
+            return Err(match (&extras.train_rows, &extras.test_rows) {
+                (Some(_), _) => "`train_rows` names all rows and leaves none to test on: name `test_rows`".to_string(),
+                (_, Some(_)) => "`test_rows` names all rows and leaves none to fit on: name `train_rows`".to_string(),
+                (None, None) => "needs at least two rows, one to fit on and one to test on".to_string(),
+            });
         }
         Ok(Split { train: tables(self.data, train), test: tables(self.data, test) })
     }

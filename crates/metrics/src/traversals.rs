@@ -19,12 +19,27 @@ pub fn complete_traversals(data: &LabelledCodes, factor: usize) -> Result<Array2
         traversals_by_order(&numbers, n_values)
     };
     if rows.is_empty() {
-        let name = &data.space().factors()[factor].name;
-        return Err(format!(
-            "needs rows with each of the {n_values} values of factor \"{name}\" once while the other factors stay equal"
-        ));
+        return Err(what_is_missing(data, factor, n_values));
     }
     Ok(Array2::from_shape_vec((rows.len() / n_values, n_values), rows).expect("whole traversals were added"))
+}
+
+fn what_is_missing(data: &LabelledCodes, factor: usize, n_values: usize) -> String {
+    let name = &data.space().factors()[factor].name;
+    let mut is_there = vec![false; n_values];
+    data.factors().column(factor).iter().for_each(|&value| is_there[value as usize] = true);
+    let needed = format!(
+        "needs rows with each of the {n_values} values of factor \"{name}\" once while the other factors stay equal"
+    );
+    match is_there.iter().filter(|is_there| **is_there).count() {
+        n_there if n_there < n_values => {
+            format!(
+                "{needed}; only {n_there} of the numbers 0 to {} occur: number the values without gaps",
+                n_values - 1
+            )
+        }
+        _ => needed,
+    }
 }
 
 /// The sizes of all factors; continuous ones have no traversals.

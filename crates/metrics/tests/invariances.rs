@@ -166,6 +166,20 @@ fn what_leaves_a_metric_alone_does_and_all_else_moves_it() {
 }
 
 #[test]
+fn where_rows_are_drawn_from_a_grid_their_order_plays_no_part() {
+    let scores = |change: Option<Change>| {
+        let Parts { codes, factors, .. } = change.into_iter().fold(Parts::new(), Parts::change);
+        scores_of_all(&labelled(codes, factors, &SIZES, Extras::default()), &[])
+    };
+    let (before, after) = (scores(None), scores(Some(RowOrder)));
+    for entry in METRICS.iter().filter(|entry| entry.left_alone_by.contains(&RowOrder)) {
+        let (before, after) = (before.value(entry.name), after.value(entry.name));
+        let stays = before.zip(after).map_or(before == after, |(before, after)| (before - after).abs() <= 1e-9);
+        assert!(stays, "{}: {before:?}, {after:?}", entry.name);
+    }
+}
+
+#[test]
 fn the_same_input_and_seed_give_the_same_bits_on_any_number_of_threads() {
     let with_threads = |n_threads: usize| {
         let pool = ThreadPoolBuilder::new().num_threads(n_threads).build().expect("threads can be started");

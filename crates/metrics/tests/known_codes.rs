@@ -8,6 +8,7 @@ use std::f64::consts::{FRAC_1_SQRT_2, SQRT_2};
 
 use ndarray::{Array1, Array2, Axis, array, concatenate};
 use unbraid_data::labelled_codes::Extras;
+use unbraid_data::{FactorSpace, LabelledCodes};
 use unbraid_metrics::{METRICS, Scores};
 
 use Known::{Below, Is, Near, Undefined};
@@ -216,6 +217,36 @@ fn two_factors_turned_by_45_degrees() {
 }
 
 #[test]
+fn a_single_row_has_all_the_scores_that_others_have_or_says_why_not() {
+    let whole = scores_of_all(&labelled(grid(&SIZES), grid(&SIZES), &SIZES, Extras::default()), &[]);
+    let row = grid(&SIZES).select(Axis(0), &[7]);
+    let of_row = scores_of_all(&labelled(row.clone(), row, &SIZES, Extras::default()), &[]);
+    let names = |scores: &Scores| -> Vec<String> {
+        let defined = scores.values.iter().map(|(name, _)| name.clone());
+        defined.chain(scores.undefined.iter().map(|(name, _)| name.clone())).collect()
+    };
+    let is_part = |name: &String| name.split('.').any(|word| ["a", "b", "c", "z0", "z1", "z2"].contains(&word));
+    let known = names(&of_row);
+    for name in names(&whole).iter().filter(|name| !is_part(name)) {
+        assert!(known.contains(name), "{name} is neither defined nor undefined for one row");
+    }
+}
+
+#[test]
+fn a_factor_may_be_called_like_a_variant() {
+    let space = FactorSpace::grid([("continuous", 4), ("train", 5), ("c", 10)]);
+    let data =
+        LabelledCodes::new(grid(&SIZES), grid(&SIZES), space, Extras::default()).expect("the table is well made");
+    let (named, plain) = (
+        scores_of_all(&data, &[]),
+        scores_of_all(&labelled(grid(&SIZES), grid(&SIZES), &SIZES, Extras::default()), &[]),
+    );
+    for name in ["sap.continuous", "explicitness.train"] {
+        assert_eq!(named.value(name), plain.value(name), "{name}");
+    }
+}
+
+#[test]
 fn what_an_input_lacks_is_named() {
     let scores = scores_of_all(&labelled(grid(&SIZES), grid(&SIZES), &SIZES, Extras::default()), &[]);
     for name in ["reconstruction", "kl", "kl.z0", "elbo", "polarized", "dto"] {
@@ -230,7 +261,8 @@ fn a_sample_without_whole_traversals_says_what_the_ratios_need() {
     let rows: Vec<usize> = (0..200).step_by(2).collect();
     let factors = grid(&SIZES).select(Axis(0), &rows);
     let scores = scores_of_all(&labelled(factors.clone(), factors, &SIZES, Extras::default()), &[]);
-    let reason = "needs rows with each of the 10 values of factor \"c\" once while the other factors stay equal";
+    let reason = "needs rows with each of the 10 values of factor \"c\" once while the other factors stay equal; \
+                  only 5 of the numbers 0 to 9 occur: number the values without gaps";
     for name in ["linearity_ratio", "axis_ratio", "orientation_ratio", "flatness", "distance_correlation"] {
         assert!(scores.undefined.contains(&(name.to_string(), reason.to_string())), "{name}: {:?}", scores.undefined);
         let of_factor =

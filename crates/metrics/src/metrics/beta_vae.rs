@@ -7,7 +7,7 @@
 //!
 //! The first row of a pair is drawn among all rows, the second among those with the same value of the factor: on a full
 //! grid this is what the reference does, and it is defined for any labelled sample. Rows are numbered by their factors'
-//! values, so that their order in the input plays no part. A factor with a single value is drawn like any other, as in the
+//! values, so that their order in the input plays no part but among rows with equal ones. A factor with a single value is drawn like any other, as in the
 //! reference; a pair that shares it is just any pair.
 //!
 //! Departures: continuous factors, of which hardly two rows share a value, are not drawn; where codes are larger than

@@ -10,7 +10,7 @@
 //! What tables print as "DCI" is disentanglement, so `dci` is `dci.disentanglement`.
 //!
 //! Departures: see `importance_scores` for entropies, `predictors::boosted_trees` for ties. A continuous factor is
-//! regressed, and its informativeness is `R^2`. A factor with a single value in the train rows, at which scikit-learn
+//! regressed, and its informativeness is `R^2`, 0 where that is negative. A factor with a single value in the train rows, at which scikit-learn
 //! stops, is of importance to no latent and takes no part in informativeness.
 
 use serde::{Deserialize, Serialize};
@@ -18,6 +18,7 @@ use unbraid_data::{Rng, settings};
 
 use crate::Change::*;
 use crate::dci_scores::{Prediction, dci_scores};
+use crate::importance_scores::no_dci_scores;
 use crate::{Entry, Metric, Scores, Subject};
 
 /// DCI by boosted trees, which has no settings.
@@ -32,7 +33,7 @@ impl Metric for Dci {
         let fitted = subject.split().and_then(|split| Ok((split, subject.boosted_trees()?)));
         let (split, trees) = match fitted {
             Ok(fitted) => fitted,
-            Err(reason) => return Scores::new().without("dci", &reason),
+            Err(reason) => return no_dci_scores("dci", &reason),
         };
         let predictions: Vec<Prediction> = trees
             .iter()

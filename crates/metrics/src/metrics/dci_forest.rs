@@ -16,6 +16,7 @@ use unbraid_data::{Rng, settings};
 
 use crate::Change::*;
 use crate::dci_scores::{Prediction, dci_scores};
+use crate::importance_scores::no_dci_scores;
 use crate::predictors::random_forest::RandomForest;
 use crate::statistics::classes::{Classes, classes_of_factors};
 use crate::{Entry, Metric, Scores, Subject};
@@ -36,7 +37,7 @@ impl Metric for DciForest {
         let data = subject.data();
         let (split, table) = match subject.split().and_then(|split| Ok((split, subject.ranked_codes()?))) {
             Ok(tables) => tables,
-            Err(reason) => return Scores::new().without("dci_forest", &reason),
+            Err(reason) => return no_dci_scores("dci_forest", &reason),
         };
         let classes = classes_of_factors(&split.train.factors, data.space().factors(), N_BINS);
         let columns = classes.iter().zip(split.train.factors.columns());

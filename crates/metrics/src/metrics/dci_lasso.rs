@@ -17,7 +17,7 @@ use toml::Table;
 use unbraid_data::{Error, Rng, settings};
 
 use crate::Change::*;
-use crate::importance_scores::importance_scores;
+use crate::importance_scores::{importance_scores, no_dci_scores};
 use crate::predictors::lasso::Lasso;
 use crate::statistics::mean::mean_of_defined;
 use crate::statistics::standardise::Standardisation;
@@ -55,7 +55,7 @@ impl Metric for DciLasso {
         let data = subject.data();
         let split = match subject.split() {
             Ok(split) => split,
-            Err(reason) => return Scores::new().without("dci_lasso", &reason),
+            Err(reason) => return no_dci_scores("dci_lasso", &reason),
         };
         let of_factors = self.regress(split);
         let importance = Array2::from_shape_fn((data.n_latents(), data.n_factors()), |(latent, factor)| {

@@ -34,6 +34,9 @@ use crate::statistics::geometric_mean::geometric_mean;
 use crate::traversal_ratios::values_of_factors;
 use crate::{Entry, Metric, Scores, Subject};
 
+/// More triples than this would not fit into memory.
+const MOST: usize = 100_000_000;
+
 /// Settings of the distance correlation.
 #[derive(Debug, Clone, Serialize, Deserialize)]
 #[serde(default)]
@@ -157,8 +160,12 @@ impl DistanceCorrelation {
             ("independent_triples", self.independent_triples),
             ("drawn_triples", self.drawn_triples),
         ];
-        if let Some((name, _)) = counts.into_iter().find(|(_, count)| *count == 0) {
-            return Err(Error::new(format!("setting \"{name}\" is 0")).help("wanted at least 1"));
+        if let Some((name, count)) = counts.into_iter().find(|(_, count)| !(1..=MOST).contains(count)) {
+            return Err(Error::new(format!("setting \"{name}\" is {count}")).help(format!("wanted 1 to {MOST}")));
+        }
+        if self.groups.saturating_mul(self.triples_per_group) > MOST {
+            let product = format!("{} groups of {} triples", self.groups, self.triples_per_group);
+            return Err(Error::new(format!("{product} are too many")).help(format!("wanted {MOST} in all, at most")));
         }
         let sizes = [("most_triples", self.most_triples), ("round_to", self.round_to)];
         if let Some((name, size)) = sizes.into_iter().find(|(_, size)| !(*size >= 0.0 && size.is_finite())) {

@@ -26,6 +26,9 @@ use crate::statistics::mean::mean_of_defined;
 use crate::statistics::standardise::Standardisation;
 use crate::{Entry, Metric, Scores, Split, Subject};
 
+/// What the scores of each predictor are called.
+const PREDICTORS: [&str; 2] = ["downstream.boosted_trees", "downstream.logistic_regression"];
+
 /// How many strengths of the penalty cross-validation chooses from: 1e-4 to 1e4, evenly by their logarithm.
 const N_STRENGTHS: usize = 10;
 
@@ -57,7 +60,7 @@ impl Metric for Downstream {
         let fitted = subject.split().and_then(|split| Ok((split, subject.boosted_trees()?)));
         let (split, trees) = match fitted {
             Ok(fitted) => fitted,
-            Err(reason) => return Scores::new().without("downstream", &reason),
+            Err(reason) => return Scores::new().without("downstream", &reason).without_all(self.part_names(), &reason),
         };
         let data = subject.data();
         let on_all: Vec<_> = (0..data.n_factors())
@@ -74,12 +77,21 @@ impl Metric for Downstream {
             accuracy_of(&BoostedTrees::classify(&table, &values), split, factor)
         });
         let logistic = self.accuracies(data, split, |n_rows, factor| self.logistic_accuracy(split, n_rows, factor));
-        let scores = self.with_accuracies(scores, data, "downstream.boosted_trees", &boosted);
-        self.with_accuracies(scores, data, "downstream.logistic_regression", &logistic)
+        let scores = self.with_accuracies(scores, data, PREDICTORS[0], &boosted);
+        self.with_accuracies(scores, data, PREDICTORS[1], &logistic)
     }
 }
 
 impl Downstream {
+    /// The names of all scores but the first and those of single factors.
+    fn part_names(&self) -> Vec<String> {
+        let of_predictor = |predictor: &str| {
+            let sizes = self.rows.iter().map(usize::to_string).chain(["efficiency".to_string()]);
+            sizes.map(|size| format!("{predictor}.{size}")).collect::<Vec<String>>()
+        };
+        PREDICTORS.iter().flat_map(|predictor| of_predictor(predictor)).collect()
+    }
+
     /// What `accuracy` gives for every number of rows that there are, and every factor that has classes.
     fn accuracies(
         &self,

@@ -97,6 +97,7 @@ impl Ds {
         let mut order: Vec<usize> = (0..n_rows).collect();
         if subject.data().extras().train_rows.is_none() {
             // The last rows of a grid in order have values of its first factor that no other rows have.
+            order.copy_from_slice(subject.rows_by_factors());
             order.shuffle(rng);
         }
         let tables = Tables { codes: codes.select(Axis(0), &order), factors: factors.select(Axis(0), &order) };

@@ -70,8 +70,13 @@ impl Metric for Explicitness {
         };
         let (train, test): (Vec<_>, Vec<_>) = areas.into_iter().map(|areas| (areas.train, areas.test)).unzip();
         let scaled = mean_of_defined(&test).map(|area| 2.0 * area - 1.0);
-        let scores = with_parts(Scores::new(), data, "explicitness", &test);
-        with_parts(scores, data, "explicitness.train", &train).with_outcome("explicitness.scaled", scaled)
+        // The means first: a factor may be called `train`.
+        let scores = Scores::new()
+            .with_outcome("explicitness", mean_of_defined(&test))
+            .with_outcome("explicitness.train", mean_of_defined(&train))
+            .with_outcome("explicitness.scaled", scaled);
+        let scores = with_parts(scores, data, "explicitness", &test);
+        with_parts(scores, data, "explicitness.train", &train)
     }
 }
 
@@ -107,9 +112,8 @@ fn mean_area(probabilities: &Array2<f64>, classes: &[Option<usize>]) -> Result<f
     Ok(areas.iter().sum::<f64>() / areas.len() as f64)
 }
 
-/// Adds the mean over factors and each factor's own.
-fn with_parts(scores: Scores, data: &LabelledCodes, name: &str, per_factor: &[Result<f64, String>]) -> Scores {
-    let mut scores = scores.with_outcome(name, mean_of_defined(per_factor));
+/// Adds each factor's own.
+fn with_parts(mut scores: Scores, data: &LabelledCodes, name: &str, per_factor: &[Result<f64, String>]) -> Scores {
     for (factor, area) in data.space().names().zip(per_factor) {
         scores = scores.with_outcome(&format!("{name}.{factor}"), area.as_ref().copied());
     }

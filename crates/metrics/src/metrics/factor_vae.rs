@@ -13,7 +13,7 @@
 //! counts those that have one (in the reference it is the number of all latents); continuous factors cannot be fixed and
 //! are not drawn.
 
-use ndarray::{Array2, ArrayRef1};
+use ndarray::Array2;
 use rand::{RngExt, seq};
 use rayon::prelude::*;
 use serde::{Deserialize, Serialize};
@@ -22,7 +22,11 @@ use unbraid_data::{Error, Result, Rng, Seed, settings};
 use crate::Change::*;
 use crate::rows_by_value::RowsByValue;
 use crate::statistics::deviations::{Deviations, deviations};
+use crate::statistics::first_largest::first_largest;
 use crate::{Entry, Matrix, Metric, Scores, Subject};
+
+/// More rows or votes than this would take longer than anyone waits.
+const MOST: usize = 100_000_000;
 
 /// Settings of the FactorVAE score.
 #[derive(Debug, Clone, Serialize, Deserialize)]
@@ -54,8 +58,11 @@ impl FactorVae {
             ("eval_votes", self.eval_votes, 1),
             ("variance_rows", self.variance_rows, 2),
         ];
-        if let Some((name, value, least)) = least.into_iter().find(|(_, value, least)| value < least) {
-            return Err(Error::new(format!("setting \"{name}\" is {value}")).help(format!("wanted at least {least}")));
+        for (name, value, least) in least {
+            if !(least..=MOST).contains(&value) {
+                let wanted = format!("wanted {least} to {MOST}");
+                return Err(Error::new(format!("setting \"{name}\" is {value}")).help(wanted));
+            }
         }
         if !(self.prune_below >= 0.0 && self.prune_below.is_finite()) {
             return Err(Error::new(format!("setting \"prune_below\" is {}", self.prune_below))
@@ -193,11 +200,6 @@ impl Ballot {
         let drawn = &self.factors[rng.random_range(0..self.factors.len() as u32) as usize];
         (drawn.factor, drawn.alike(rng.random_range(0..self.n_rows) as usize))
     }
-}
-
-/// The position of the largest number, the first of several.
-fn first_largest(numbers: &ArrayRef1<f64>) -> usize {
-    (1..numbers.len()).fold(0, |best, position| if numbers[position] > numbers[best] { position } else { best })
 }
 
 /// The share of `votes [latents, factors]` that are for the factor that their latent stands for.

@@ -50,11 +50,15 @@ impl Metric for Fairness {
     /// `fairness.worst_pair` (the pair with the largest mean distance) and a part for each target factor, all in [0, 1],
     /// and the matrix `fairness.total_variation` of target and sensitive factors.
     fn score(&self, subject: &Subject, rng: &mut Rng) -> Scores {
+        let data = subject.data();
         let pairs = match self.pairs(subject, rng) {
             Ok(pairs) => pairs,
-            Err(reason) => return Scores::new().without("fairness", &reason),
+            Err(reason) => {
+                let of_factors = data.space().names().map(|name| format!("fairness.{name}"));
+                let names = ["fairness", "fairness.worst_value", "fairness.worst_pair"];
+                return Scores::new().without_all(names, &reason).without_all(of_factors, &reason);
+            }
         };
-        let data = subject.data();
         let n_factors = data.n_factors();
         let all: Vec<Unfairness> = pairs.values().copied().collect();
         let mean = |part: fn(&Unfairness) -> f64| all.iter().map(part).sum::<f64>() / all.len() as f64;

@@ -56,8 +56,13 @@ impl Metric for Sap {
             Err(reason) => vec![Err(reason); data.n_factors()],
             Ok(split) => (0..data.n_factors()).map(|factor| self.accuracies(data, split, factor)).collect(),
         };
-        let scores = with_gaps(Scores::new(), data, ("sap", "sap.accuracy"), &per_factor);
-        with_gaps(scores, data, ("sap.continuous", "sap.r2"), &squared_correlations(subject.train()))
+        let of_numbers = squared_correlations(subject.train());
+        // Both means first: a factor may be called `continuous`.
+        let scores = Scores::new()
+            .with_outcome("sap", mean_of_defined(&gaps(&per_factor)))
+            .with_outcome("sap.continuous", mean_of_defined(&gaps(&of_numbers)));
+        let scores = with_parts(scores, data, ("sap", "sap.accuracy"), &per_factor);
+        with_parts(scores, data, ("sap.continuous", "sap.r2"), &of_numbers)
     }
 }
 
@@ -102,13 +107,15 @@ fn squared_correlations(Tables { codes, factors }: &Tables) -> Vec<PerLatent> {
     factors.columns().into_iter().map(|column| of_factor(deviations(&column))).collect()
 }
 
-/// Adds the mean gap, each factor's gap, and the matrix over the factors that have one.
-fn with_gaps(scores: Scores, data: &LabelledCodes, names: (&str, &str), per_factor: &[PerLatent]) -> Scores {
+/// The gap of each factor.
+fn gaps(per_factor: &[PerLatent]) -> Vec<Result<f64, String>> {
+    per_factor.iter().map(|of_latents| of_latents.as_ref().map(gap).map_err(Clone::clone)).collect()
+}
+
+/// Adds each factor's gap, and the matrix over the factors that have one.
+fn with_parts(mut scores: Scores, data: &LabelledCodes, names: (&str, &str), per_factor: &[PerLatent]) -> Scores {
     let (name, matrix_name) = names;
-    let gaps: Vec<Result<f64, String>> =
-        per_factor.iter().map(|of_latents| of_latents.as_ref().map(gap).map_err(Clone::clone)).collect();
-    let mut scores = scores.with_outcome(name, mean_of_defined(&gaps));
-    for (factor, gap) in data.space().names().zip(&gaps) {
+    for (factor, gap) in data.space().names().zip(&gaps(per_factor)) {
         scores = scores.with_outcome(&format!("{name}.{factor}"), gap.as_ref().copied());
     }
     let (columns, defined): (Vec<String>, Vec<&Vec<f64>>) = data

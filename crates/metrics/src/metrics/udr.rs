@@ -144,6 +144,9 @@ fn build(table: &Table) -> unbraid_data::Result<Box<dyn Metric>> {
             Error::new(format!("setting \"alpha\" is {}", udr.alpha)).help("wanted a number above 0, up to 1e100")
         );
     }
+    if !(udr.least_kl >= 0.0 && udr.least_kl.is_finite()) {
+        return Err(Error::new(format!("setting \"least_kl\" is {}", udr.least_kl)).help("wanted 0 or more"));
+    }
     Ok(Box::new(udr))
 }
 

@@ -45,6 +45,10 @@ impl Default for Unsupervised {
     }
 }
 
+/// The scores of a table of codes.
+const PARTS: [&str; 4] =
+    ["gaussian_total_correlation", "wasserstein_correlation", "wasserstein_correlation_norm", "mutual_information"];
+
 impl Metric for Unsupervised {
     /// `unsupervised` and its parts from 0 up, those of sampled codes where there are log-variances, and the matrix
     /// `unsupervised.correlation`.
@@ -52,7 +56,11 @@ impl Metric for Unsupervised {
         let data = subject.data();
         let codes = &subject.train().codes;
         if codes.nrows() < 2 {
-            return Scores::new().without("unsupervised", "needs at least two rows, and there is one");
+            let reason = "needs at least two rows, and there is one";
+            let parts = PARTS.map(|part| format!("unsupervised.{part}"));
+            return Scores::new()
+                .without_all(["unsupervised", "unsupervised.sampled"], reason)
+                .without_all(parts, reason);
         }
         let covariance = Covariance::of(codes);
         let of_moving = match covariance.moving() {

@@ -8,12 +8,13 @@
 //! started from 0 and stopped after 100 iterations or where no entry of the gradient is above 1e-4. For two classes
 //! there is one weight vector, and `p` of the second class is the sigmoid.
 
-use ndarray::{Array2, ArrayRef1};
+use ndarray::Array2;
 use rayon::prelude::*;
 
 use super::lbfgs::{Stop, minimise};
 use super::softmax_blocks::{BLOCK, Blocks, padded, sigmoid, softmax, take_own_class_off};
 use crate::statistics::classes::Classes;
+use crate::statistics::first_largest::first_largest;
 
 /// Rows whose sums are taken by one task; the tasks' sums are then added up in order.
 const BLOCKS_PER_TASK: usize = 8;
@@ -84,17 +85,6 @@ impl LogisticRegression {
         );
         filled
     }
-}
-
-/// The position of the largest value; the first of several.
-fn first_largest(values: &ArrayRef1<f64>) -> usize {
-    let mut best = 0;
-    for (place, value) in values.iter().enumerate() {
-        if *value > values[best] {
-            best = place;
-        }
-    }
-    best
 }
 
 fn n_outputs(n_classes: usize) -> usize {

@@ -5,7 +5,7 @@
 //! error. Where several latents gain exactly as much, scikit-learn takes one at random, and of a latent's places the lowest;
 //! here the importance is shared evenly between the latents, which is the mean over its draws, and the rows are parted in
 //! one of the ways, chosen by the rows alone. So no random numbers are needed, and neither the order nor the signs of
-//! latents matter.
+//! latents matter for importances and for the rows fitted on. About other rows the first of such latents decides.
 
 use std::mem;
 

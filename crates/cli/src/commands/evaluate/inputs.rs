@@ -1,5 +1,6 @@
 //! The inputs of `unbraid evaluate`: runs, and files of several formats.
 
+use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
 
 use unbraid_data::columns::{Roles, Understood};
@@ -15,6 +16,9 @@ use unbraid_report::RunFolder;
 use super::Arguments;
 use super::choice::all_metrics;
 use crate::output::tell;
+
+/// Factors with no more values than this are taken without a word.
+const MOST_LIKELY_VALUES: usize = 100;
 
 /// What is scored, and how where the command does not say.
 pub struct Input {
@@ -108,7 +112,25 @@ fn read_input(path: &Path, said: &Said) -> Result<Input> {
             "wanted the folder of a run, .npz, .npy, .csv, .tsv or .parquet; `unbraid evaluate --help` tells more",
         ));
     };
+    tell_of_identifiers(path, &data);
     Ok(Input { name: path.display().to_string(), data, metrics: all_metrics(), seed: 1 })
+}
+
+/// A factor with almost as many values as there are rows is hardly one; predictors would take each value for a class.
+fn tell_of_identifiers(path: &Path, data: &LabelledCodes) {
+    for (column, factor) in data.space().factors().iter().enumerate().filter(|(_, factor)| factor.size.is_some()) {
+        let values: BTreeSet<u64> = data.factors().column(column).iter().map(|value| value.to_bits()).collect();
+        if values.len() > MOST_LIKELY_VALUES && 2 * values.len() > data.n_rows() {
+            tell(format!(
+                "note: {}: factor \"{name}\" has {} values in {} rows, each of them a class; if it is a number use \
+                 `--continuous {name}`, if it only names rows leave it out",
+                path.display(),
+                values.len(),
+                data.n_rows(),
+                name = factor.name
+            ));
+        }
+    }
 }
 
 fn read_run(path: &Path, said: &Said) -> Result<Input> {

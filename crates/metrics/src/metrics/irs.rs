@@ -96,10 +96,12 @@ impl Irs {
     /// The mean over groups, of which `sizes` tells how many rows each has, of the quantile of the latent's deviations in
     /// the group.
     fn mean_deviation(&self, latent: &Deviations, groups: &Classes, sizes: &[u32]) -> f64 {
-        let mut means = vec![0.0; sizes.len()];
         let rows = || latent.of_rows.iter().zip(&groups.of_rows);
-        rows().for_each(|(value, &group)| means[group] += value);
-        means.iter_mut().zip(sizes).for_each(|(sum, &size)| *sum /= f64::from(size.max(1)));
+        // Four sums in turn, so that an addition need not wait for the one before it.
+        let mut sums = vec![[0.0; 4]; sizes.len()];
+        rows().enumerate().for_each(|(place, (value, &group))| sums[group][place % 4] += value);
+        let means: Vec<f64> =
+            sums.iter().zip(sizes).map(|(sums, &size)| sums.iter().sum::<f64>() / f64::from(size.max(1))).collect();
         let mut highest: Vec<Highest> = sizes.iter().map(|&size| Highest::new(size as usize, self.quantile)).collect();
         for (value, &group) in rows() {
             let deviation = (value - means[group]).abs();
@@ -146,8 +148,12 @@ impl Highest {
             }
             self.kept.sort_unstable_by(f64::total_cmp);
         } else {
-            let place = self.kept.partition_point(|&kept| kept < value);
-            self.kept.copy_within(1..place, 0);
+            // Those below the value move down by one, over the lowest.
+            let mut place = 1;
+            while place < self.wanted && self.kept[place] < value {
+                self.kept[place - 1] = self.kept[place];
+                place += 1;
+            }
             self.kept[place - 1] = value;
         }
         self.least = self.kept[0];

@@ -2,11 +2,10 @@
 
 use std::path::{Path, PathBuf};
 
-use unbraid_data::{Error, Result, datasets};
+use unbraid_data::{Error, Result};
 use unbraid_metrics::Scores;
 use unbraid_report::figures::bars::{ScoreBars, bars};
 use unbraid_report::figures::curves::{Scale, compare_losses};
-use unbraid_report::headlines::headlines;
 use unbraid_report::page::{Comparison, PageFigure, comparison_page};
 use unbraid_report::{LossTable, RunFolder, write_whole};
 
@@ -59,8 +58,7 @@ pub fn demo(path: &Path, watch: &mut dyn Watch) -> Result<Demo> {
         let folder = RunFolder::open(&run_path)?;
         losses.push((name.to_string(), folder.read_losses()?));
         let page = describe(&folder, &config)?;
-        let dataset = datasets::open(&config.dataset.name, &config.dataset.settings)?;
-        scores.push((page.title.clone(), headlines(&page.scores, dataset.factors().names()).0));
+        scores.push((page.title.clone(), page.scores.clone()));
         pages.push(page);
     }
     let comparison = Comparison {

@@ -1,8 +1,9 @@
 //! The page of a run, made from what the run left in its folder.
 
-use unbraid_data::{Error, Result};
+use unbraid_data::{Error, Result, datasets};
 use unbraid_learn::checkpoint;
 use unbraid_report::RunFolder;
+use unbraid_report::headlines::headlines;
 use unbraid_report::page::{PageFigure, RunPage, run_page};
 
 use crate::config::Config;
@@ -43,13 +44,15 @@ pub fn describe(folder: &RunFolder, config: &Config) -> Result<RunPage> {
             figures.push(PageFigure { name: name.to_string(), caption: caption.to_string(), bytes });
         }
     }
+    let dataset = datasets::open(&config.dataset.name, &config.dataset.settings)?;
     Ok(RunPage {
         title,
         dataset: config.dataset.name.clone(),
         framework: config.framework.name.clone(),
         n_steps: checkpoint::steps_taken(&folder.read_model()?)? as usize,
         seed: config.seed,
-        scores: folder.read_scores()?,
+        // Hundreds of single factors' and latents' scores are for `scores.json`.
+        scores: headlines(&folder.read_scores()?, dataset.factors().names()).0,
         figures,
         config: config.to_toml(),
     })

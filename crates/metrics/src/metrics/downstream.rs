@@ -6,7 +6,7 @@
 //! that from 10,000. `downstream` is the accuracy of boosted trees fitted on all train rows.
 //!
 //! Departures: the strength of the logistic regression's penalty is fixed (`c`) unless `folds` asks for the published choice
-//! among ten by 5-fold cross-validation, which takes some fifty times as long; codes are brought to mean 0 and variance 1
+//! among ten by 5-fold cross-validation, which takes fifty fits more; codes are brought to mean 0 and variance 1
 //! first, so that the penalty means the same at any scale; the test rows are the same for all numbers of train rows. Continuous
 //! factors have no accuracy and take no part.
 

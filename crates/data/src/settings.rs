@@ -9,6 +9,34 @@ use toml::Table;
 
 use crate::error::{Error, Result, did_you_mean};
 
+/// What `unbraid list KIND NAME` tells of one setting. Its default follows from the settings struct.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct Setting {
+    /// The key in a config.
+    pub name: &'static str,
+    /// What it takes.
+    pub values: Values,
+    /// What it does, in one line.
+    pub meaning: &'static str,
+}
+
+/// What a setting takes. Bounds belong to the range, and what lies beyond them is refused.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub enum Values {
+    /// A whole number between these.
+    Whole(u64, u64),
+    /// A number between these.
+    Number(f64, f64),
+    /// A number between these, or a schedule of such numbers.
+    Schedule(f64, f64),
+    /// One of these names.
+    OneOf(&'static [&'static str]),
+    /// `true` or `false`.
+    Flag,
+    /// Something else, in words.
+    Words(&'static str),
+}
+
 /// Reads `table` into settings; a key that the settings do not have, or a value of the wrong type, is an error. Its
 /// message goes on from the place that the caller puts before it ([`Error::of`]): `[training] has no setting "step"`.
 pub fn read<T: Serialize + DeserializeOwned + Default>(table: &Table) -> Result<T> {

@@ -1,6 +1,7 @@
 //! Metrics: labelled codes in, scores out. Each is a pure function of the codes, its settings and a random stream.
 
 use toml::Table;
+use unbraid_data::settings::Setting;
 use unbraid_data::{Result, Rng};
 
 mod dci_scores;
@@ -62,6 +63,8 @@ pub struct Entry {
     pub about: &'static str,
     /// The paper that defines it.
     pub paper: &'static str,
+    /// Its settings, in the order in which they are told.
+    pub settings: &'static [Setting],
     /// The least and the greatest value of each of its scores. A row holds for the score of that name and for all whose
     /// names go on from it (`cbd` for `cbd.modularity`); the longest name that fits counts.
     pub ranges: &'static [(&'static str, f64, f64)],

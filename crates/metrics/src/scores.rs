@@ -10,6 +10,8 @@ pub struct Scores {
     pub values: Vec<(String, f64)>,
     /// Names of scores that are not defined for this input, and why.
     pub undefined: Vec<(String, String)>,
+    /// What one has to know to read the numbers: the metric (or `input`, for what holds for many), and a sentence.
+    pub notes: Vec<(String, String)>,
     /// The matrices behind the numbers, for those who plot them.
     pub matrices: Vec<Matrix>,
 }
@@ -86,6 +88,18 @@ impl Scores {
         }
     }
 
+    /// Adds a sentence that one has to know to read the numbers of a metric (or of `input`); the same one only once.
+    pub fn with_note(mut self, of: &str, note: &str) -> Self {
+        self.add_note((of.to_string(), note.to_string()));
+        self
+    }
+
+    fn add_note(&mut self, note: (String, String)) {
+        if !self.notes.contains(&note) {
+            self.notes.push(note);
+        }
+    }
+
     /// Adds a matrix.
     pub fn with_matrix(mut self, matrix: Matrix) -> Self {
         self.matrices.push(matrix);
@@ -102,12 +116,22 @@ impl Scores {
         self.values.extend(other.values);
         self.undefined.extend(other.undefined);
         self.matrices.extend(other.matrices);
+        other.notes.into_iter().for_each(|note| self.add_note(note));
     }
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn a_note_is_kept_once() {
+        let noted = || Scores::new().with_note("input", "few rows");
+        let mut scores = noted();
+        scores.extend(noted().with_note("sap", "few rows"));
+        let expected = [("input", "few rows"), ("sap", "few rows")].map(|(of, note)| (of.into(), note.into()));
+        assert_eq!(scores.notes, expected);
+    }
 
     #[test]
     fn what_is_not_finite_is_undefined() {

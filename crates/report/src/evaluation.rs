@@ -135,7 +135,7 @@ mod tests {
             (&json!(0.5), &json!(0.5))
         );
         let two = evaluation_json(&[("a", &first), ("b", &second)], Content::Scores);
-        let expected = json!({ "scores": { "cbd": 0.25 }, "undefined": { "kl": "no" } });
+        let expected = json!({ "scores": { "cbd": 0.25 }, "undefined": { "kl": "no" }, "notes": [] });
         assert_eq!(two["inputs"]["b"], expected);
     }
 

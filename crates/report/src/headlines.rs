@@ -15,6 +15,7 @@ pub fn headlines<'a>(scores: &Scores, factors: impl IntoIterator<Item = &'a str>
     let kept = Scores {
         values: scores.values.iter().filter(|(name, _)| is_headline(name)).cloned().collect(),
         undefined: scores.undefined.iter().filter(|(name, _)| is_headline(name)).cloned().collect(),
+        notes: scores.notes.clone(),
         matrices: scores.matrices.clone(),
     };
     let count = |scores: &Scores| scores.values.len() + scores.undefined.len();

@@ -360,7 +360,8 @@ mod tests {
   },
   "undefined": {
     "dci": "one factor only"
-  }
+  },
+  "notes": []
 }
 "#;
         assert_eq!(text, expected);

@@ -5,12 +5,14 @@ use serde_json::{Map, Value, json};
 use unbraid_data::{Error, Result};
 use unbraid_metrics::{Matrix, Scores};
 
-/// `{"scores": {name: number}, "undefined": {name: reason}}`, in the order of `scores`.
+/// `{"scores": {name: number}, "undefined": {name: reason}, "notes": [{"of": metric, "note": sentence}]}`, in the order of
+/// `scores`.
 pub fn scores_json(scores: &Scores) -> Value {
     let numbers: Map<String, Value> = scores.values.iter().map(|(name, value)| (name.clone(), json!(value))).collect();
     let reasons: Map<String, Value> =
         scores.undefined.iter().map(|(name, reason)| (name.clone(), json!(reason))).collect();
-    json!({ "scores": numbers, "undefined": reasons })
+    let notes: Vec<Value> = scores.notes.iter().map(|(of, note)| json!({ "of": of, "note": note })).collect();
+    json!({ "scores": numbers, "undefined": reasons, "notes": notes })
 }
 
 /// `{name: {"rows": [names], "columns": [names], "values": [[numbers]]}}`; a cell that is not finite is `null`.
@@ -42,7 +44,8 @@ fn csv_cell(text: &str) -> String {
     if text.contains([',', '"', '\n', '\r']) { format!("\"{}\"", text.replace('"', "\"\"")) } else { text.to_string() }
 }
 
-/// The numbers and reasons that `scores_json` wrote; there are no matrices among them.
+/// The numbers, reasons and notes that `scores_json` wrote (earlier versions wrote no notes); there are no matrices among
+/// them.
 pub fn parse_scores(value: &Value) -> Result<Scores> {
     let mut scores = Scores::new();
     for (name, value) in entries(value, "scores")? {
@@ -52,6 +55,11 @@ pub fn parse_scores(value: &Value) -> Result<Scores> {
     for (name, value) in entries(value, "undefined")? {
         let reason = value.as_str().ok_or_else(|| Error::new(format!("the reason of \"{name}\" is not a text")))?;
         scores.undefined.push((name.clone(), reason.to_string()));
+    }
+    for entry in value.get("notes").and_then(Value::as_array).into_iter().flatten() {
+        let text = |key: &str| entry.get(key).and_then(Value::as_str).map(str::to_string);
+        let note = text("of").zip(text("note")).ok_or_else(|| Error::new(format!("a note is {entry}")))?;
+        scores.notes.push(note);
     }
     Ok(scores)
 }
@@ -87,20 +95,23 @@ mod tests {
     use super::*;
 
     fn example() -> Scores {
-        Scores::new().with("mig", 0.25).with("dci.completeness", 1.0).without("cbd", "needs two latents").with_matrix(
-            Matrix {
+        Scores::new()
+            .with("mig", 0.25)
+            .with("dci.completeness", 1.0)
+            .without("cbd", "needs two latents")
+            .with_note("mig", "few rows")
+            .with_matrix(Matrix {
                 name: "dci.importance".to_string(),
                 rows: vec!["z0".to_string()],
                 columns: vec!["shape".to_string(), "scale".to_string()],
                 values: array![[0.5, 0.125]],
-            },
-        )
+            })
     }
 
     #[test]
     fn scores_keep_their_order_and_their_reasons() {
         let text = scores_json(&example()).to_string();
-        let expected = r#"{"scores":{"mig":0.25,"dci.completeness":1.0},"undefined":{"cbd":"needs two latents"}}"#;
+        let expected = r#"{"scores":{"mig":0.25,"dci.completeness":1.0},"undefined":{"cbd":"needs two latents"},"notes":[{"of":"mig","note":"few rows"}]}"#;
         assert_eq!(text, expected);
     }
 

@@ -174,6 +174,7 @@ pub const ENTRY: Entry = Entry {
     name: "dsprites",
     about: "White square, ellipse or heart: shape, scale, orientation, position; 737,280 images",
     paper: "Matthey et al. 2017",
+    settings: &[],
     open,
     complete: settings::complete::<Settings>,
 };

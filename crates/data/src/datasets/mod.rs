@@ -11,6 +11,7 @@ use toml::{Table, Value};
 
 use crate::error::{Error, Result, unknown_name};
 use crate::factor_space::{FactorSpace, values_of};
+use crate::settings::Setting;
 use crate::sub_grid::SubGrid;
 
 /// Every dataset, in the order in which they are shown.
@@ -91,6 +92,8 @@ pub struct Entry {
     pub about: &'static str,
     /// Where it comes from.
     pub paper: &'static str,
+    /// Its settings, in the order in which they are told.
+    pub settings: &'static [Setting],
     /// Opens it with these settings.
     pub open: fn(&Table) -> Result<Box<dyn Dataset>>,
     /// Fills in the settings that were left out.

@@ -118,6 +118,7 @@ pub const ENTRY: Entry = Entry {
     name: "synth_linear",
     about: "50,000 points of a stretched square, turned in three dimensions; 2 continuous factors",
     paper: "Zietlow, thesis section 3.3.1",
+    settings: &[],
     open,
     complete,
 };

@@ -95,6 +95,7 @@ pub const ENTRY: Entry = Entry {
     name: "synth_nonlinear",
     about: "50,000 points of a square, sent into six dimensions by a random network; 2 continuous factors",
     paper: "Zietlow, thesis section 3.3.1",
+    settings: &[],
     open,
     complete: settings::complete::<Settings>,
 };

@@ -85,6 +85,7 @@ pub const ENTRY: Entry = Entry {
     name: "xy_object",
     about: "One square: position, scale, and a colour that mixes hue and shade",
     paper: "Michlo, thesis section 7.2",
+    settings: &[],
     open,
     complete: settings::complete::<Settings>,
 };

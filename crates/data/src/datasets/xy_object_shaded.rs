@@ -33,6 +33,7 @@ pub const ENTRY: Entry = Entry {
     name: "xy_object_shaded",
     about: "The images of xy_object with intensity and hue as separate factors",
     paper: "Michlo, thesis section 7.2",
+    settings: &[],
     open,
     complete: settings::complete::<Settings>,
 };

@@ -124,6 +124,7 @@ pub const ENTRY: Entry = Entry {
     name: "xy_squares",
     about: "Three squares that move over a grid, one per colour channel: hard for pixel losses",
     paper: "Michlo, thesis section 3.3.1",
+    settings: &[],
     open,
     complete,
 };

@@ -8,6 +8,7 @@ use toml::Table;
 use crate::error::{Result, unknown_name};
 use crate::factor_space::FactorSpace;
 use crate::seed::Rng;
+use crate::settings::Setting;
 
 /// Every sampler, in the order in which they are shown.
 pub const SAMPLERS: &[Entry] = &[single::ENTRY, pair::ENTRY];
@@ -29,6 +30,8 @@ pub struct Entry {
     pub about: &'static str,
     /// Where it comes from.
     pub paper: &'static str,
+    /// Its settings, in the order in which they are told.
+    pub settings: &'static [Setting],
     /// Builds it with these settings for images of these factors.
     pub build: fn(&Table, &FactorSpace) -> Result<Box<dyn Sampler>>,
     /// Fills in the settings that were left out.

@@ -147,6 +147,7 @@ pub const ENTRY: Entry = Entry {
     name: "pair",
     about: "Two images that differ in k factors, for weakly supervised frameworks",
     paper: "Locatello et al. 2020; Michlo, thesis A.2.3",
+    settings: &[],
     build,
     complete,
 };

@@ -36,6 +36,7 @@ pub const ENTRY: Entry = Entry {
     name: "single",
     about: "One image at a time, for unsupervised frameworks",
     paper: "Kingma and Welling 2014",
+    settings: &[],
     build,
     complete: settings::complete::<Settings>,
 };

@@ -154,6 +154,7 @@ pub const ENTRY: Entry = Entry {
     name: "ada_gvae",
     about: "beta-VAE on pairs; latents that seem shared by a pair are averaged",
     paper: "Locatello et al. 2020, Weakly-supervised disentanglement without compromises",
+    settings: &[],
     sampler: "pair",
     build: |table| {
         let framework: AdaGvae = settings::read(table)?;

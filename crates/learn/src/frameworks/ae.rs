@@ -46,6 +46,7 @@ pub const ENTRY: Entry = Entry {
     name: "ae",
     about: "auto-encoder: reconstruction alone",
     paper: "Hinton and Salakhutdinov 2006, Reducing the dimensionality of data with neural networks",
+    settings: &[],
     sampler: "single",
     build: |table| Ok(Box::new(settings::read::<Ae>(table)?)),
     complete: settings::complete::<Ae>,

@@ -78,6 +78,7 @@ pub const ENTRY: Entry = Entry {
     name: "beta_vae",
     about: "reconstruction + beta * KL",
     paper: "Higgins et al. 2017, beta-VAE",
+    settings: &[],
     sampler: "single",
     build: |table| {
         let framework: BetaVae = settings::read(table)?;

@@ -3,6 +3,7 @@
 use burn::tensor::Tensor;
 use toml::Table;
 use unbraid_data::error::unknown_name;
+use unbraid_data::settings::Setting;
 use unbraid_data::{Result, Rng};
 
 use crate::losses::Losses;
@@ -57,6 +58,8 @@ pub struct Entry {
     pub about: &'static str,
     /// The paper that defines it.
     pub paper: &'static str,
+    /// Its settings, in the order in which they are told.
+    pub settings: &'static [Setting],
     /// The sampler that suits it.
     pub sampler: &'static str,
     /// Makes it with these settings.

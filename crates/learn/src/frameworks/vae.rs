@@ -38,6 +38,7 @@ pub const ENTRY: Entry = Entry {
     name: "vae",
     about: "variational auto-encoder: reconstruction + KL",
     paper: "Kingma and Welling 2014, Auto-encoding variational Bayes",
+    settings: &[],
     sampler: "single",
     build: |table| Ok(Box::new(settings::read::<Vae>(table)?)),
     complete: settings::complete::<Vae>,

@@ -104,6 +104,7 @@ pub const ENTRY: Entry = Entry {
     name: "conv64",
     about: "convolutional, four layers of stride 2 each way, for 64x64 images",
     paper: "Higgins et al. 2017, beta-VAE; Michlo 2022, table A.1",
+    settings: &[],
     build: |table, shape| Ok(Box::new(Conv64::new(&settings::read(table)?, shape)?)),
     complete: settings::complete::<Settings>,
 };

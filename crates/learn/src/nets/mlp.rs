@@ -103,6 +103,7 @@ pub const ENTRY: Entry = Entry {
     name: "mlp",
     about: "fully connected hidden layers, 1200-1200 each way unless said otherwise",
     paper: "Mogultay Ozcan 2024, table 3.1",
+    settings: &[],
     build: |table, shape| Ok(Box::new(Mlp::new(settings::read(table)?, shape)?)),
     complete: settings::complete::<Settings>,
 };

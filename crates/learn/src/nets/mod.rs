@@ -3,6 +3,7 @@
 use burn::tensor::Tensor;
 use toml::Table;
 use unbraid_data::error::unknown_name;
+use unbraid_data::settings::Setting;
 use unbraid_data::{Error, ImageShape, Result};
 
 use crate::parameters::{Initialiser, Parameters};
@@ -38,6 +39,8 @@ pub struct Entry {
     pub about: &'static str,
     /// Where it comes from.
     pub paper: &'static str,
+    /// Its settings, in the order in which they are told.
+    pub settings: &'static [Setting],
     /// Makes it for images of a shape.
     pub build: fn(&Table, ImageShape) -> Result<Box<dyn Net>>,
     /// Fills in the settings that were left out.

@@ -52,6 +52,7 @@ pub const ENTRY: Entry = Entry {
     name: "adagrad",
     about: "steps scaled by the root of the sum of squared gradients",
     paper: "Duchi et al. 2011, Adaptive subgradient methods",
+    settings: &[],
     build: |table| Ok(Box::new(settings::read::<AdaGrad>(table)?.check()?)),
     complete: settings::complete::<AdaGrad>,
 };

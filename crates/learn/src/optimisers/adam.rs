@@ -69,6 +69,7 @@ pub const ENTRY: Entry = Entry {
     name: "adam",
     about: "steps scaled by running means of gradients and of their squares",
     paper: "Kingma and Ba 2015, Adam",
+    settings: &[],
     build: |table| Ok(Box::new(settings::read::<Adam>(table)?.check()?)),
     complete: settings::complete::<Adam>,
 };

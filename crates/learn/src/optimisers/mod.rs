@@ -4,6 +4,7 @@
 use toml::Table;
 use unbraid_data::Result;
 use unbraid_data::error::unknown_name;
+use unbraid_data::settings::Setting;
 
 pub mod adagrad;
 pub mod adam;
@@ -29,6 +30,8 @@ pub struct Entry {
     pub about: &'static str,
     /// The paper that defines it.
     pub paper: &'static str,
+    /// Its settings, in the order in which they are told.
+    pub settings: &'static [Setting],
     /// Makes it with these settings.
     pub build: fn(&Table) -> Result<Box<dyn Optimiser>>,
     /// Fills in the settings that were left out.

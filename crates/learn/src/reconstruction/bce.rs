@@ -21,6 +21,7 @@ pub const ENTRY: Entry = Entry {
     name: "bce",
     about: "binary cross-entropy of each pixel, the decoder's outputs being logits",
     paper: "Kingma and Welling 2014, Auto-encoding variational Bayes",
+    settings: &[],
     wants_unit_pixels: true,
     loss: PixelLoss::CrossEntropy,
     per_pixel,

@@ -3,6 +3,7 @@
 use burn::tensor::Tensor;
 use serde::{Deserialize, Serialize};
 use unbraid_data::error::unknown_name;
+use unbraid_data::settings::Setting;
 
 use crate::ops::{PixelLoss, is_on_cpu, pixel_sums};
 
@@ -21,6 +22,8 @@ pub struct Entry {
     pub about: &'static str,
     /// Where it comes from.
     pub paper: &'static str,
+    /// Its settings, in the order in which they are told.
+    pub settings: &'static [Setting],
     /// Whether it is a loss only for pixels between 0 and 1.
     pub wants_unit_pixels: bool,
     /// The loss of each pixel, as our kernels know it.

@@ -20,6 +20,7 @@ pub const ENTRY: Entry = Entry {
     name: "mse",
     about: "squared error of each pixel",
     paper: "Higgins et al. 2017, beta-VAE",
+    settings: &[],
     wants_unit_pixels: false,
     loss: PixelLoss::SquaredError,
     per_pixel,

@@ -47,6 +47,7 @@ pub const ENTRY: Entry = Entry {
     name: "active_units",
     about: "number of latents whose code varies over the images",
     paper: "Burda et al. 2016",
+    settings: &[],
     ranges: &[("active_units", 0.0, f64::INFINITY)],
     left_alone_by: &[LatentOrder, LatentSigns, Shift, RowOrder, LogVariances, Losses],
     build: |table| Ok(Box::new(settings::read::<ActiveUnits>(table)?.check()?)),

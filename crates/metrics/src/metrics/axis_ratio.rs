@@ -42,6 +42,7 @@ pub const ENTRY: Entry = Entry {
     name: "axis_ratio",
     about: "share of a factor's traversal that runs along one latent",
     paper: "Michlo 2022",
+    settings: &[],
     ranges: &[("axis_ratio", 0.0, 1.0)],
     left_alone_by: &[LatentOrder, LatentSigns, CommonScale, Shift, RowOrder, LogVariances, Losses],
     build: |table| Ok(Box::new(settings::read::<AxisRatio>(table)?)),

@@ -154,6 +154,7 @@ pub const ENTRY: Entry = Entry {
     name: "beta_vae",
     about: "how well the shared factor is told from the differences of pairs",
     paper: "Higgins et al. 2017",
+    settings: &[],
     ranges: &[("beta_vae", 0.0, 1.0)],
     left_alone_by: &[LatentOrder, LatentSigns, Shift, RowOrder, LogVariances, Losses],
     build: |table| Ok(Box::new(settings::read::<BetaVae>(table)?.check()?)),

@@ -78,6 +78,7 @@ pub const ENTRY: Entry = Entry {
     name: "cbd",
     about: "gaps in the correlations between latents and factors",
     paper: "Mogultay Ozcan 2024",
+    settings: &[],
     ranges: &[("cbd", 0.0, 1.0)],
     left_alone_by: &[LatentOrder, LatentSigns, CommonScale, LatentScales, Shift, RowOrder, LogVariances, Losses],
     build,

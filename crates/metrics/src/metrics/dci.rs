@@ -52,6 +52,7 @@ pub const ENTRY: Entry = Entry {
     name: "dci",
     about: "whether each latent matters for one factor, by boosted trees",
     paper: "Eastwood and Williams 2018",
+    settings: &[],
     ranges: &[("dci", 0.0, 1.0)],
     left_alone_by: &[LatentOrder, LatentSigns, Shift, RowOrder, LogVariances, Losses],
     build: |table| Ok(Box::new(settings::read::<Dci>(table)?)),

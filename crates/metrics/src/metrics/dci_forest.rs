@@ -74,6 +74,7 @@ pub const ENTRY: Entry = Entry {
     name: "dci_forest",
     about: "whether each latent matters for one factor, by random forests",
     paper: "Eastwood and Williams 2018",
+    settings: &[],
     ranges: &[("dci_forest", 0.0, 1.0)],
     left_alone_by: &[Shift, RowOrder, LogVariances, Losses],
     build: |table| Ok(Box::new(settings::read::<DciForest>(table)?)),

@@ -146,6 +146,7 @@ pub const ENTRY: Entry = Entry {
     name: "dci_lasso",
     about: "disentanglement, completeness and informativeness by lasso regression",
     paper: "Eastwood and Williams 2018",
+    settings: &[],
     ranges: &[
         ("dci_lasso", 0.0, 1.0),
         ("dci_lasso.informativeness_train", f64::NEG_INFINITY, 1.0),

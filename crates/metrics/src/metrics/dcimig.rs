@@ -80,6 +80,7 @@ pub const ENTRY: Entry = Entry {
     name: "dcimig",
     about: "each factor's largest gap among the latents that tell most about it",
     paper: "Sepliarskaia et al. 2019",
+    settings: &[],
     ranges: &[("dcimig", 0.0, 1.0)],
     left_alone_by: &[LatentOrder, LatentSigns, CommonScale, LatentScales, Shift, RowOrder, LogVariances, Losses],
     build: |table| {

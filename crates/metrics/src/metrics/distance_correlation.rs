@@ -245,6 +245,7 @@ pub const ENTRY: Entry = Entry {
     name: "distance_correlation",
     about: "whether codes are far apart where the factors are",
     paper: "Michlo 2022",
+    settings: &[],
     ranges: &[
         ("distance_correlation", -1.0, 1.0),
         ("distance_correlation.factor.rank_same", 0.0, 1.0),

@@ -228,6 +228,7 @@ pub const ENTRY: Entry = Entry {
     name: "downstream",
     about: "accuracy of predicting factors from few and many rows",
     paper: "Locatello et al. 2019",
+    settings: &[],
     ranges: &[
         ("downstream", 0.0, 1.0),
         ("downstream.boosted_trees.efficiency", 0.0, f64::INFINITY),

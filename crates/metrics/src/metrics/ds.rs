@@ -265,6 +265,7 @@ pub const ENTRY: Entry = Entry {
     name: "ds",
     about: "gap between the two latents that predict each factor best by nearest neighbours",
     paper: "Zietlow 2022",
+    settings: &[],
     ranges: &[("ds", 0.0, f64::INFINITY)],
     left_alone_by: &[LatentOrder, LatentSigns, CommonScale, LatentScales, Shift, RowOrder, LogVariances, Losses],
     build: |table| Ok(Box::new(settings::read::<Ds>(table)?.check()?)),

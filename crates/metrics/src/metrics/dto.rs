@@ -111,6 +111,7 @@ pub const ENTRY: Entry = Entry {
     name: "dto",
     about: "distance of the decoder's directions from the axes of the latents; 0 is best",
     paper: "Zietlow 2022",
+    settings: &[],
     ranges: &[("dto", 0.0, f64::INFINITY), ("dto.degenerate", 0.0, 1.0)],
     left_alone_by: &[LatentOrder, LatentSigns, CommonScale, Shift, RowOrder, LogVariances, Losses],
     build: |table| Ok(Box::new(settings::read::<Dto>(table)?)),

@@ -34,6 +34,7 @@ pub const ENTRY: Entry = Entry {
     name: "elbo",
     about: "evidence lower bound, from reconstruction and kl",
     paper: "Kingma and Welling 2014",
+    settings: &[],
     ranges: &[("elbo", f64::NEG_INFINITY, f64::INFINITY)],
     left_alone_by: &[LatentOrder, LatentSigns, Rotation, RowOrder],
     build: |table| Ok(Box::new(settings::read::<Elbo>(table)?)),

@@ -134,6 +134,7 @@ pub const ENTRY: Entry = Entry {
     name: "explicitness",
     about: "how well a linear classifier tells each factor's values from the code",
     paper: "Ridgeway and Mozer 2018",
+    settings: &[],
     ranges: &[("explicitness", 0.0, 1.0), ("explicitness.scaled", -1.0, 1.0)],
     left_alone_by: &[LatentOrder, LatentSigns, CommonScale, LatentScales, Shift, RowOrder, LogVariances, Losses],
     build,

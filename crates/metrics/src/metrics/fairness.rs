@@ -163,6 +163,7 @@ pub const ENTRY: Entry = Entry {
     name: "fairness",
     about: "how much predictions of one factor shift with another (0 is fair)",
     paper: "Locatello et al. 2019",
+    settings: &[],
     ranges: &[("fairness", 0.0, 1.0)],
     left_alone_by: &[LatentSigns, Shift, RowOrder, LogVariances, Losses],
     build,

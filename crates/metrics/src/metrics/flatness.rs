@@ -150,6 +150,7 @@ pub const ENTRY: Entry = Entry {
     name: "flatness",
     about: "how far apart the codes of a traversal get, against the way they go",
     paper: "Michlo 2022",
+    settings: &[],
     ranges: &[
         ("flatness", 0.0, 1.0),
         ("flatness.width_l1", 0.0, f64::INFINITY),

@@ -213,6 +213,7 @@ pub const ENTRY: Entry = Entry {
     name: "infomec",
     about: "modularity, explicitness and compactness by information",
     paper: "Hsu et al. 2023",
+    settings: &[],
     ranges: &[("infomec", 0.0, 1.0)],
     left_alone_by: &[LatentOrder, LatentSigns, CommonScale, Shift, RowOrder, LogVariances, Losses],
     build: |table| {

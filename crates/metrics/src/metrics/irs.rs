@@ -205,6 +205,7 @@ pub const ENTRY: Entry = Entry {
     name: "irs",
     about: "how still each latent stays while its factor does",
     paper: "Suter et al. 2019",
+    settings: &[],
     ranges: &[("irs", -1.0, 1.0)],
     left_alone_by: &[LatentOrder, LatentSigns, CommonScale, Shift, RowOrder, LogVariances, Losses],
     build: |table| check(settings::read(table)?),

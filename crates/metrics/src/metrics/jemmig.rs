@@ -78,6 +78,7 @@ pub const ENTRY: Entry = Entry {
     name: "jemmig",
     about: "joint entropy of each factor and its best latent, less its gap",
     paper: "Do and Tran 2020",
+    settings: &[],
     ranges: &[("jemmig", 0.0, 1.0)],
     left_alone_by: &[LatentOrder, LatentSigns, CommonScale, LatentScales, Shift, RowOrder, LogVariances, Losses],
     build: |table| {

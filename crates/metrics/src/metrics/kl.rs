@@ -48,6 +48,7 @@ pub const ENTRY: Entry = Entry {
     name: "kl",
     about: "divergence of the posterior from the prior, in all and per latent",
     paper: "Kingma and Welling 2014",
+    settings: &[],
     ranges: &[("kl", 0.0, f64::INFINITY)],
     left_alone_by: &[LatentOrder, LatentSigns, Rotation, RowOrder, Losses],
     build: |table| Ok(Box::new(settings::read::<Kl>(table)?)),

@@ -36,6 +36,7 @@ pub const ENTRY: Entry = Entry {
     name: "linearity_ratio",
     about: "share of a factor's traversal that lies on a straight line",
     paper: "Michlo 2022",
+    settings: &[],
     ranges: &[("linearity_ratio", 0.0, 1.0)],
     left_alone_by: &[LatentOrder, LatentSigns, CommonScale, Shift, Rotation, RowOrder, LogVariances, Losses],
     build: |table| Ok(Box::new(settings::read::<LinearityRatio>(table)?)),

@@ -101,6 +101,7 @@ pub const ENTRY: Entry = Entry {
     name: "mcc",
     about: "mean correlation of factors with the latents that are matched to them one to one",
     paper: "Hyvarinen and Morioka 2016",
+    settings: &[],
     ranges: &[
         ("mcc", 0.0, 1.0),
         ("mcc.pearson.latent", 0.0, f64::INFINITY),

@@ -83,6 +83,7 @@ pub const ENTRY: Entry = Entry {
     name: "mig",
     about: "gap between the two latents that tell most about each factor",
     paper: "Chen et al. 2018",
+    settings: &[],
     ranges: &[("mig", 0.0, 1.0)],
     left_alone_by: &[LatentOrder, LatentSigns, CommonScale, LatentScales, Shift, RowOrder, LogVariances, Losses],
     build: |table| {

@@ -67,6 +67,7 @@ pub const ENTRY: Entry = Entry {
     name: "mig_sup",
     about: "gap between the two factors that each latent tells most about",
     paper: "Li et al. 2020",
+    settings: &[],
     ranges: &[("mig_sup", 0.0, 1.0)],
     left_alone_by: &[LatentOrder, LatentSigns, CommonScale, LatentScales, Shift, RowOrder, LogVariances, Losses],
     build: |table| {

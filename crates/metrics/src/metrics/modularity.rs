@@ -88,6 +88,7 @@ pub const ENTRY: Entry = Entry {
     name: "modularity",
     about: "how little each latent tells about other factors than its best",
     paper: "Ridgeway and Mozer 2018",
+    settings: &[],
     ranges: &[("modularity", 0.0, 1.0)],
     left_alone_by: &[LatentOrder, LatentSigns, CommonScale, LatentScales, Shift, RowOrder, LogVariances, Losses],
     build: |table| {

@@ -48,6 +48,7 @@ pub const ENTRY: Entry = Entry {
     name: "orientation_ratio",
     about: "axis ratio over linearity ratio: direction whatever the straightness",
     paper: "Michlo 2022",
+    settings: &[],
     ranges: &[("orientation_ratio", 0.0, 1.0)],
     left_alone_by: &[LatentOrder, LatentSigns, CommonScale, Shift, RowOrder, LogVariances, Losses],
     build: |table| Ok(Box::new(settings::read::<OrientationRatio>(table)?)),

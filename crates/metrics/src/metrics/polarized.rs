@@ -132,6 +132,7 @@ pub const ENTRY: Entry = Entry {
     name: "polarized",
     about: "relative error of the divergence when latents count as wholly active or passive; 0 is best",
     paper: "Zietlow 2022",
+    settings: &[],
     ranges: &[("polarized", 0.0, f64::INFINITY)],
     left_alone_by: &[LatentOrder, LatentSigns, RowOrder, Losses],
     build: |table| Ok(Box::new(settings::read::<Polarized>(table)?.check()?)),

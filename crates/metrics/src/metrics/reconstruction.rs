@@ -37,6 +37,7 @@ pub const ENTRY: Entry = Entry {
     name: "reconstruction",
     about: "mean reconstruction loss of an image, summed over pixels",
     paper: "Kingma and Welling 2014",
+    settings: &[],
     ranges: &[("reconstruction", f64::NEG_INFINITY, f64::INFINITY)],
     left_alone_by: &[LatentOrder, LatentSigns, CommonScale, LatentScales, Shift, Rotation, RowOrder, LogVariances],
     build: |table| Ok(Box::new(settings::read::<Reconstruction>(table)?)),

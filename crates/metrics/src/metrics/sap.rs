@@ -145,6 +145,7 @@ pub const ENTRY: Entry = Entry {
     name: "sap",
     about: "gap between the two latents that predict each factor best",
     paper: "Kumar et al. 2018",
+    settings: &[],
     ranges: &[("sap", 0.0, 1.0)],
     left_alone_by: &[LatentOrder, LatentSigns, RowOrder, LogVariances, Losses],
     build,

@@ -155,6 +155,7 @@ pub const ENTRY: Entry = Entry {
     name: "udr",
     about: "how alike the latents of several models are",
     paper: "Duan et al. 2020",
+    settings: &[],
     // Weights w of a target of variance 1 save at most half of it, and cost 0.1 |w|.
     ranges: &[("udr", 0.0, 5.0), ("udr.spearman", 0.0, 1.0)],
     left_alone_by: &[LatentOrder, LatentSigns, RowOrder, Losses],

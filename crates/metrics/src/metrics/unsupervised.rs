@@ -128,6 +128,7 @@ pub const ENTRY: Entry = Entry {
     name: "unsupervised",
     about: "how far the latents are from independent of each other (low is independent)",
     paper: "Locatello et al. 2019",
+    settings: &[],
     ranges: &[
         ("unsupervised", 0.0, f64::INFINITY),
         ("unsupervised.wasserstein_correlation_norm", 0.0, 2.0),

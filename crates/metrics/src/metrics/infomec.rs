@@ -377,8 +377,7 @@ mod tests {
 
     #[test]
     fn one_latent_of_many_values_leaves_all_of_them_numbers() {
-        let codes =
-            Array2::from_shape_fn((40, 2), |(row, latent)| if latent == 0 { (row % 2) as f64 } else { row as f64 });
+        let codes = Array2::from_shape_fn((40, 2), |(row, latent)| [(row / 10 % 2) as f64, row as f64 / 40.0][latent]);
         let scores = score(&Infomec::default(), codes);
         assert!(scores.notes.is_empty() && scores.value("infomec").is_some(), "{scores:?}");
     }

@@ -2,12 +2,12 @@
 //! well factors are predicted.
 //!
 //! Informativeness is a share of rows predicted right, for a continuous factor the share of its variance that is
-//! explained (`R^2`, and 0 where predictions are worse than the mean). Its mean is over the factors that vary.
+//! explained (`R^2`, and 0 where predictions are worse than the mean; `dci_lasso` has it for every factor). Its mean is over the factors that vary.
 
 use ndarray::{Array2, ArrayRef1};
 use unbraid_data::LabelledCodes;
 
-use crate::importance_scores::importance_scores;
+use crate::importance_scores::{Weights, importance_scores};
 use crate::{Scores, Split};
 
 /// What a predictor of one factor says.
@@ -25,7 +25,7 @@ pub struct Prediction {
 pub fn dci_scores(name: &str, data: &LabelledCodes, split: &Split, predictions: &[Prediction]) -> Scores {
     let importance =
         Array2::from_shape_fn((data.n_latents(), data.n_factors()), |(z, factor)| predictions[factor].importance[z]);
-    let parts = importance_scores(name, data, importance);
+    let parts = importance_scores(name, data, importance, Weights::Importance);
     let disentanglement = format!("{name}.disentanglement");
     let reason = parts.undefined.iter().find(|(undefined, _)| *undefined == disentanglement);
     let headline = parts.value(&disentanglement).ok_or(reason.map_or("it has no disentanglement", |(_, why)| why));
@@ -76,19 +76,19 @@ fn accuracy(predicted: &[f64], truth: &ArrayRef1<f64>) -> f64 {
     predicted.iter().zip(truth).filter(|(predicted, truth)| predicted == truth).count() as f64 / truth.len() as f64
 }
 
-/// `R^2`, at least 0.
-fn explained_variance(predicted: &[f64], truth: &ArrayRef1<f64>) -> Result<f64, String> {
+/// The share of the truth's variance that predictions explain, `R^2`, and 0 where they are worse than the mean; undefined
+/// where the truth does not vary.
+pub fn explained_variance(predicted: &[f64], truth: &ArrayRef1<f64>) -> Result<f64, String> {
+    if truth.iter().all(|value| *value == truth[0]) {
+        return Err("the factor has a single value among the rows, so there is no variance to explain".to_string());
+    }
     // In units of the largest number, squares stay finite.
     let largest = predicted.iter().chain(truth).fold(0.0_f64, |largest, value| largest.max(value.abs()));
     let mean = truth.iter().map(|value| value / largest).sum::<f64>() / truth.len() as f64;
     let square = |deviation: f64| deviation * deviation;
     let variance: f64 = truth.iter().map(|value| square(value / largest - mean)).sum();
     let errors: f64 = predicted.iter().zip(truth).map(|(a, b)| square(a / largest - b / largest)).sum();
-    if variance > 0.0 {
-        Ok((1.0 - errors / variance).max(0.0))
-    } else {
-        Err("the continuous factor does not vary over the rows, so there is no variance to explain".to_string())
-    }
+    Ok(if errors < variance { 1.0 - errors / variance } else { 0.0 })
 }
 
 #[cfg(test)]

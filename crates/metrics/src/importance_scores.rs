@@ -6,7 +6,8 @@
 //! `disentanglement.z_i = 1 - H_K(R_i. / sum_k R_ik)`, the entropy to base K of a latent's row,
 //! `completeness.v_j = 1 - H_D(R_.j / sum_d R_dj)`, the entropy to base D of a factor's column,
 //!
-//! and each one's mean, weighted by the share of all importance that the row or the column has.
+//! and each one's mean, weighted by the share of all importance that the row or the column has. That is the paper's
+//! disentanglement and, for both, disentanglement_lib; the authors' notebook takes the plain mean of completeness.
 //!
 //! Departures: disentanglement_lib adds 1e-11 to every importance before it takes entropies; here 0 ln 0 is 0, which
 //! moves no score by more than about 1e-9 and keeps closed forms exact. A row or column of zeros, which weighs nothing,
@@ -14,19 +15,36 @@
 //! entropy is 1: disentanglement is undefined, as is completeness where there is one latent.
 
 use ndarray::{Array2, ArrayRef1, Axis};
+use serde::{Deserialize, Serialize};
 use unbraid_data::LabelledCodes;
 
 use crate::scores::latent_name;
 use crate::{Matrix, Scores};
 
+/// What latents and factors weigh in a mean over them.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Weights {
+    /// All alike that have a score.
+    Equal,
+    /// By their share of all importance.
+    Importance,
+}
+
 /// `NAME.disentanglement`, `NAME.disentanglement.zI`, `NAME.completeness` and `NAME.completeness.FACTOR`, all in [0, 1],
-/// and the matrix `NAME.importance`, for finite importances `[latents, factors]` of at least 0.
-pub fn importance_scores(name: &str, subject_data: &LabelledCodes, importance: Array2<f64>) -> Scores {
+/// and the matrix `NAME.importance`, for finite importances `[latents, factors]` of at least 0. Factors have these weights in
+/// completeness; in disentanglement latents always weigh by importance.
+pub fn importance_scores(
+    name: &str,
+    subject_data: &LabelledCodes,
+    importance: Array2<f64>,
+    factor_weights: Weights,
+) -> Scores {
     let latents = (0..subject_data.n_latents()).map(latent_name);
-    let disentanglement = concentration(&importance, Axis(0));
+    let disentanglement = concentration(&importance, Axis(0), Weights::Importance);
     let mut scores = with_parts(Scores::new(), &format!("{name}.disentanglement"), latents, &disentanglement);
     let factors = subject_data.space().names().map(str::to_string);
-    let completeness = concentration(&importance, Axis(1));
+    let completeness = concentration(&importance, Axis(1), factor_weights);
     scores = with_parts(scores, &format!("{name}.completeness"), factors, &completeness);
     scores.with_matrix(Matrix::of_latents_and_factors(&format!("{name}.importance"), subject_data, importance))
 }
@@ -47,7 +65,7 @@ struct Concentration {
 }
 
 /// The concentration of each row of `importance [latents, factors]` for `Axis(0)`, of each column for `Axis(1)`.
-fn concentration(importance: &Array2<f64>, lines: Axis) -> Concentration {
+fn concentration(importance: &Array2<f64>, lines: Axis, weights: Weights) -> Concentration {
     let parts: Vec<_> = importance.axis_iter(lines).map(|line| concentration_of_line(&line, lines)).collect();
     let largest = importance.fold(0.0_f64, |largest, &value| largest.max(value));
     if largest == 0.0 {
@@ -55,8 +73,11 @@ fn concentration(importance: &Array2<f64>, lines: Axis) -> Concentration {
         return Concentration { whole: Err(reason), parts };
     }
     // In units of the largest, sums of the largest numbers there are stay finite.
-    let weights: Vec<f64> =
-        importance.axis_iter(lines).map(|line| line.iter().map(|value| value / largest).sum()).collect();
+    let sums = importance.axis_iter(lines).map(|line| line.iter().map(|value| value / largest).sum());
+    let weights: Vec<f64> = match weights {
+        Weights::Importance => sums.collect(),
+        Weights::Equal => parts.iter().map(|part| if part.is_ok() { 1.0 } else { 0.0 }).collect(),
+    };
     let too_few = parts.iter().find(|_| importance.len_of(other(lines)) == 1).cloned();
     let weighted = parts.iter().zip(&weights).filter_map(|(part, weight)| Some(part.as_ref().ok()? * weight));
     let whole = match too_few {
@@ -115,7 +136,7 @@ mod tests {
         let names = ["shape", "scale", "colour"].into_iter().zip([2; 3]).take(n_factors);
         let (codes, factors) = (Array2::zeros((2, n_latents)), Array2::zeros((2, n_factors)));
         let data = LabelledCodes::new(codes, factors, FactorSpace::grid(names), Extras::default()).unwrap();
-        importance_scores("dci", &data, importance)
+        importance_scores("dci", &data, importance, Weights::Importance)
     }
 
     fn assert_scores(scores: &Scores, expected: &[(&str, f64)]) {
@@ -150,6 +171,15 @@ mod tests {
         let scores = scores(array![[1.0, 0.0], [1.0, 0.0], [0.0, 3.0]]);
         let shape = 1.0 - 2_f64.ln() / 3_f64.ln();
         assert_scores(&scores, &[("dci.disentanglement", 1.0), ("dci.completeness", (2.0 * shape + 3.0) / 5.0)]);
+    }
+
+    #[test]
+    fn with_equal_weights_completeness_is_the_plain_mean_of_the_factors_that_have_one() {
+        // Shares (2/3, 1/3), which weigh 3/4 above, then (0, 1), then none.
+        let importance = array![[2.0, 0.0, 0.0], [1.0, 1.0, 0.0]];
+        let shape = 1.0 - (3_f64.ln() - 2.0 / 3.0 * 2_f64.ln()) / 2_f64.ln();
+        let whole = concentration(&importance, Axis(1), Weights::Equal).whole.unwrap();
+        assert!((whole - (shape + 1.0) / 2.0).abs() < 1e-12, "{whole}");
     }
 
     #[test]

@@ -3,7 +3,11 @@
 //! Eastwood and Williams 2018, "A framework for the quantitative evaluation of disentangled representations", with the
 //! first of their two regressors: each factor is regressed on all latents, both at mean 0 and variance 1 on the train
 //! rows, and a latent's importance is the size of its weight. Informativeness is the share of the factor's variance that is
-//! explained, `R^2`, on the test rows.
+//! explained, `R^2`, on the test rows, and 0 where predictions are worse than the mean, as in `dci` and `dci_forest`.
+//!
+//! Disentanglement is the mean over latents weighted by importance, as in the paper, and completeness the plain mean over
+//! factors, as in the authors' notebook; disentanglement_lib weights factors by importance too:
+//! `completeness_weights = "importance"`. A factor for which no latent has any weight takes no part in either.
 //!
 //! Settings: the authors fit with `alpha = 0.02`. Carbonneau et al. 2022 choose it among 0.0001 to 1 by cross-validation
 //! on factors scaled to [0, 1]; a list of several `alphas` is chosen from in that way here, by 10 folds of the train rows
@@ -14,10 +18,12 @@ use ndarray::{Array1, Array2, ArrayRef1, Axis};
 use rayon::prelude::*;
 use serde::{Deserialize, Serialize};
 use toml::Table;
-use unbraid_data::{Error, Rng, settings};
+use unbraid_data::settings::{self, Setting, Values};
+use unbraid_data::{Error, Rng};
 
 use crate::Change::*;
-use crate::importance_scores::{importance_scores, no_dci_scores};
+use crate::dci_scores::explained_variance;
+use crate::importance_scores::{Weights, importance_scores, no_dci_scores};
 use crate::predictors::lasso::Lasso;
 use crate::statistics::mean::mean_of_defined;
 use crate::statistics::standardise::Standardisation;
@@ -32,11 +38,13 @@ pub struct DciLasso {
     /// Strength of the penalty, above 0; 0.02 in the authors' code. Of several the one with the least squared error in
     /// cross-validation is taken for each factor; Carbonneau et al. 2022 have 0.0001, 0.001, 0.01, 0.1, 0.2, 0.4, 0.8, 1.
     pub alphas: Vec<f64>,
+    /// What factors weigh in completeness; equal in the authors' notebook, by importance in disentanglement_lib.
+    pub completeness_weights: Weights,
 }
 
 impl Default for DciLasso {
     fn default() -> Self {
-        Self { alphas: vec![0.02] }
+        Self { alphas: vec![0.02], completeness_weights: Weights::Equal }
     }
 }
 
@@ -49,8 +57,9 @@ struct OfFactor {
 }
 
 impl Metric for DciLasso {
-    /// `dci_lasso` and `dci_lasso.disentanglement` (the same), `dci_lasso.completeness` in [0, 1], their parts,
-    /// `dci_lasso.informativeness_test` and `dci_lasso.informativeness_train` up to 1, and the matrix `dci_lasso.importance`.
+    /// `dci_lasso` and `dci_lasso.disentanglement` (the same), `dci_lasso.completeness`, their parts,
+    /// `dci_lasso.informativeness_test` and `dci_lasso.informativeness_train`, all in [0, 1], and the matrix
+    /// `dci_lasso.importance`.
     fn score(&self, subject: &Subject, _rng: &mut Rng) -> Scores {
         let data = subject.data();
         let split = match subject.split() {
@@ -61,7 +70,7 @@ impl Metric for DciLasso {
         let importance = Array2::from_shape_fn((data.n_latents(), data.n_factors()), |(latent, factor)| {
             of_factors[factor].importance[latent]
         });
-        let parts = importance_scores("dci_lasso", data, importance);
+        let parts = importance_scores("dci_lasso", data, importance, self.completeness_weights);
         let reason = parts.undefined.iter().find(|(name, _)| name == "dci_lasso.disentanglement");
         let whole = parts.value("dci_lasso.disentanglement");
         let whole = whole.ok_or_else(|| reason.map_or(String::new(), |(_, reason)| reason.clone()));
@@ -90,8 +99,8 @@ impl DciLasso {
             let fitted = Lasso::new(&train, alpha).fit(&targets.column(factor));
             OfFactor {
                 importance: fitted.weights.mapv(f64::abs),
-                train: explained(&fitted.predict(&train), &targets.column(factor)),
-                test: explained(&fitted.predict(&test), &tested.column(factor)),
+                train: explained_variance(&fitted.predict(&train).to_vec(), &targets.column(factor)),
+                test: explained_variance(&fitted.predict(&test).to_vec(), &tested.column(factor)),
             }
         };
         (0..targets.ncols()).into_par_iter().map(of_factor).collect()
@@ -121,16 +130,6 @@ fn error_of_fold(codes: &Array2<f64>, targets: &ArrayRef1<f64>, alpha: f64, fold
     off.dot(&off) / tested.len() as f64
 }
 
-/// The share of the targets' variance that is explained, at most 1.
-fn explained(predicted: &Array1<f64>, targets: &ArrayRef1<f64>) -> Result<f64, String> {
-    if targets.iter().all(|&target| target == targets[0]) {
-        return Err("the factor has a single value among the rows".to_string());
-    }
-    let deviations = targets - targets.sum() / targets.len() as f64;
-    let left: f64 = targets.iter().zip(predicted).map(|(target, predicted)| (target - predicted).powi(2)).sum();
-    Ok(1.0 - left / deviations.dot(&deviations))
-}
-
 fn build(table: &Table) -> unbraid_data::Result<Box<dyn Metric>> {
     let dci_lasso: DciLasso = settings::read(table)?;
     let alphas = &dci_lasso.alphas;
@@ -146,12 +145,19 @@ pub const ENTRY: Entry = Entry {
     name: "dci_lasso",
     about: "disentanglement, completeness and informativeness by lasso regression",
     paper: "Eastwood and Williams 2018",
-    settings: &[],
-    ranges: &[
-        ("dci_lasso", 0.0, 1.0),
-        ("dci_lasso.informativeness_train", f64::NEG_INFINITY, 1.0),
-        ("dci_lasso.informativeness_test", f64::NEG_INFINITY, 1.0),
+    settings: &[
+        Setting {
+            name: "alphas",
+            values: Values::Words("one or several numbers from 1e-100 to 1e100"),
+            meaning: "strength of the lasso's penalty; of several, each factor's is chosen by cross-validation",
+        },
+        Setting {
+            name: "completeness_weights",
+            values: Values::OneOf(&["equal", "importance"]),
+            meaning: "what factors weigh in completeness: all the same, or by importance as in disentanglement_lib",
+        },
     ],
+    ranges: &[("dci_lasso", 0.0, 1.0)],
     left_alone_by: &[LatentOrder, LatentSigns, CommonScale, LatentScales, Shift, RowOrder, LogVariances, Losses],
     build,
     complete: settings::complete::<DciLasso>,
@@ -161,7 +167,7 @@ pub const ENTRY: Entry = Entry {
 mod tests {
     use ndarray::array;
     use unbraid_data::labelled_codes::Extras;
-    use unbraid_data::{FactorSpace, LabelledCodes, Seed};
+    use unbraid_data::{Factor, FactorSpace, LabelledCodes, Seed};
 
     use super::*;
 
@@ -191,9 +197,23 @@ mod tests {
 
     #[test]
     fn the_best_of_several_strengths_is_taken() {
-        let several = DciLasso { alphas: vec![0.5, 0.001, 0.1] };
+        let several = DciLasso { alphas: vec![0.5, 0.001, 0.1], ..DciLasso::default() };
         let codes = array![[0.0, 0.0], [0.0, 1.0], [1.0, 0.0], [1.0, 1.0]];
         assert!((score(&several, codes).matrices[0].values[[0, 0]] - 0.999).abs() < 1e-12);
+    }
+
+    #[test]
+    fn predictions_worse_than_the_mean_explain_nothing() {
+        // The factor rises with the latent on the rows to fit on and falls with it on the others.
+        let codes = array![[0.0], [1.0], [0.0], [1.0]];
+        let extras = Extras { train_rows: Some(vec![0, 1]), test_rows: Some(vec![2, 3]), ..Extras::default() };
+        let space = FactorSpace::sample(vec![Factor { name: "shape".to_string(), size: Some(2) }]);
+        let data = LabelledCodes::new(codes, array![[0.0], [1.0], [1.0], [0.0]], space, extras).unwrap();
+        let scores = DciLasso::default().score(&Subject::new(&data, Seed(1)), &mut Seed(1).stream("metric/dci_lasso"));
+        for name in ["dci_lasso.informativeness_test", "dci_lasso.informativeness_test.shape"] {
+            assert_eq!(scores.value(name), Some(0.0), "{name}");
+        }
+        assert!((scores.value("dci_lasso.informativeness_train").unwrap() - 0.9996).abs() < 1e-12);
     }
 
     #[test]

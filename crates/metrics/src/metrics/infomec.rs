@@ -7,10 +7,19 @@
 //! `compactness = (mean_k max_j N_jk / sum_j N_jk - 1/A) / (1 - 1/A)`,
 //! `explicitness = mean_k (H(v_k) - H_V(v_k | z)) / H(v_k)`,
 //!
-//! where `H_V` is the log loss of logistic regression without penalty from all latents at mean 0 and variance 1. A latent is
-//! active where its range exceeds a twentieth of the widest. The information of continuous latents comes from the
-//! distances to 10 nearest neighbours, as in the authors' code, or from bins as in `mig`: `estimator = "bins"`. All is
-//! measured on the train rows, predictions too.
+//! where `H_V` is the log loss of logistic regression without penalty from all latents. All is measured on the train rows,
+//! predictions too. As in the authors' code, what the latents are decides how:
+//!
+//! | `latents` | information | regression from | active |
+//! |---|---|---|---|
+//! | `"continuous"` | the distances to 10 nearest neighbours | latents at mean 0 and variance 1 | a range above a twentieth of the widest |
+//! | `"discrete"` | counts of their exact values | a column for each value of each latent | any two values |
+//!
+//! There the caller says which. Here `"auto"` takes latents for discrete, and says so in a note, where each has at most 20
+//! values and these have 10 rows each on average. The authors' quantised models have 10 values for each latent, while codes
+//! of any other network have nearly as many values as rows; and where more rows share a value than there are neighbours,
+//! the distances that the other estimator rests on are 0. `estimator = "bins"` counts continuous latents in
+//! bins as `mig` does.
 //!
 //! `infomec` itself is the mean of the three, which is ours: the authors print them side by side.
 //!
@@ -25,14 +34,16 @@ use ndarray::{Array2, ArrayRef1, ArrayView1, Axis};
 use rand::seq::SliceRandom;
 use rayon::prelude::*;
 use serde::{Deserialize, Serialize};
-use unbraid_data::{Rng, settings};
+use unbraid_data::Rng;
+use unbraid_data::settings::{self, Setting, Values};
 
 use crate::Change::*;
 use crate::metrics::mig::SINGLE_VALUE;
 use crate::predictors::logistic_regression::LogisticRegression;
-use crate::statistics::classes::{Classes, classes_of_factors};
+use crate::statistics::classes::{Classes, classes_of_columns, classes_of_factors, distinct_values};
 use crate::statistics::entropy::entropy;
-use crate::statistics::information::{Binning, Normaliser, check_bins, published};
+use crate::statistics::few_values::{has_few_values, one_hot};
+use crate::statistics::information::{Binning, Information, MOST_BINS, Normaliser, check_bins, published};
 use crate::statistics::mean::mean_of_defined;
 use crate::statistics::neighbour_information::{Sorted, neighbour_information};
 use crate::statistics::standardise::Standardisation;
@@ -42,11 +53,16 @@ use crate::{Entry, Matrix, Metric, Scores, Subject};
 /// A latent whose range is at most this share of the widest is not active (Hsu et al. 2023).
 const ACTIVE_ABOVE: f64 = 1.0 / 20.0;
 
+/// More values of all discrete latents together would make a regression of as many columns.
+const MOST_VALUES: usize = 2_000;
+
 /// Settings of InfoMEC.
 #[derive(Debug, Clone, Serialize, Deserialize)]
 #[serde(default)]
 pub struct Infomec {
-    /// Where the information of a latent and a factor comes from.
+    /// What the latents are taken for.
+    pub latents: Latents,
+    /// Where the information of a continuous latent and a factor comes from.
     pub estimator: Estimator,
     /// How many neighbours; 10 in Hsu et al. 2023.
     pub neighbours: NonZeroUsize,
@@ -54,6 +70,18 @@ pub struct Infomec {
     pub bins: NonZeroUsize,
     /// How many rows the regression is fitted to at most, drawn where there are more; 10,000 bounds its cost.
     pub regression_rows: NonZeroUsize,
+}
+
+/// What the latents are taken for.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Latents {
+    /// Discrete where all have few values, else continuous.
+    Auto,
+    /// Names of their values.
+    Discrete,
+    /// Numbers.
+    Continuous,
 }
 
 /// Where information comes from.
@@ -69,6 +97,7 @@ pub enum Estimator {
 impl Default for Infomec {
     fn default() -> Self {
         Self {
+            latents: Latents::Auto,
             estimator: Estimator::Neighbours,
             neighbours: published(10),
             bins: published(20),
@@ -84,21 +113,28 @@ impl Metric for Infomec {
         let data = subject.data();
         let Tables { codes, factors } = subject.train();
         let classes = classes_of_factors(factors, data.space().factors(), self.bins.get());
-        let shares = self.shares(subject, &classes); // [latents, factors]
-        let active = active_latents(codes);
+        let values = match self.values_of_latents(codes) {
+            Ok(values) => values,
+            Err(reason) => return no_scores(&reason),
+        };
+        let shares = self.shares(subject, values.as_deref(), &classes); // [latents, factors]
+        let active = active_latents(codes, values.as_deref());
         let of_active = shares.select(Axis(0), &active); // [active latents, factors]
         let (modularity, compactness) = if all_constant(codes) {
             (Err("every latent is constant".to_string()), Err("every latent is constant".to_string()))
         } else {
             (mean_share(of_active.outer_iter(), "factors"), mean_share(of_active.axis_iter(Axis(1)), "active latents"))
         };
-        let per_factor = self.explicitness(codes, &classes, rng);
+        let per_factor = self.explicitness(codes, values.as_deref(), &classes, rng);
         let explicitness = mean_of_defined(&per_factor);
         let parts = [("modularity", modularity), ("explicitness", explicitness), ("compactness", compactness)];
         let reason = parts.iter().find_map(|(name, part)| part.as_ref().err().map(|why| format!("{name}: {why}")));
         let mean = parts.iter().filter_map(|(_, part)| part.as_ref().ok()).sum::<f64>() / 3.0;
 
         let mut scores = Scores::new().with_outcome("infomec", reason.map_or(Ok(mean), Err));
+        if let (Latents::Auto, Some(values)) = (self.latents, &values) {
+            scores = scores.with_note("infomec", &few_values_note(values));
+        }
         for (name, part) in parts {
             scores = scores.with_outcome(&format!("infomec.{name}"), part);
         }
@@ -110,15 +146,47 @@ impl Metric for Infomec {
 }
 
 impl Infomec {
-    /// The explicitness of each factor.
-    fn explicitness(&self, codes: &Array2<f64>, classes: &[Classes], rng: &mut Rng) -> Vec<Result<f64, String>> {
+    /// The values of each latent as classes where latents are discrete, nothing where they are continuous.
+    fn values_of_latents(&self, codes: &Array2<f64>) -> Result<Option<Vec<Classes>>, String> {
+        let is_discrete = match self.latents {
+            Latents::Auto => !all_constant(codes) && codes.columns().into_iter().all(|column| has_few_values(&column)),
+            Latents::Discrete => true,
+            Latents::Continuous => false,
+        };
+        if !is_discrete {
+            return Ok(None);
+        }
+        let values = classes_of_columns(codes, |_, column| distinct_values(column));
+        let n_values: usize = values.iter().map(|of_latent| of_latent.n_classes).sum();
+        if n_values > MOST_VALUES {
+            return Err(format!(
+                "takes {MOST_VALUES} values of all discrete latents together at most, and these have {n_values}: set \
+                 `infomec.latents` to \"continuous\""
+            ));
+        }
+        Ok(Some(values))
+    }
+
+    /// The explicitness of each factor, from the latents' `values` where they are discrete.
+    fn explicitness(
+        &self,
+        codes: &Array2<f64>,
+        values: Option<&[Classes]>,
+        classes: &[Classes],
+        rng: &mut Rng,
+    ) -> Vec<Result<f64, String>> {
         let mut rows: Vec<usize> = (0..codes.nrows()).collect();
         if rows.len() > self.regression_rows.get() {
             rows.shuffle(rng);
             rows.truncate(self.regression_rows.get());
         }
-        let codes = codes.select(Axis(0), &rows);
-        let features = Standardisation::of(&codes).apply(&codes);
+        let features = match values {
+            Some(values) => one_hot(values, &rows),
+            None => {
+                let codes = codes.select(Axis(0), &rows);
+                Standardisation::of(&codes).apply(&codes)
+            }
+        };
         let of_rows = |classes: &Classes| {
             let of_rows = rows.iter().map(|&row| classes.of_rows[row]).collect();
             explicitness_of(&features, &Classes { of_rows, n_classes: classes.n_classes })
@@ -127,7 +195,10 @@ impl Infomec {
     }
 
     /// Each latent's information about each factor as a share of the factor's entropy, 0 where that is 0.
-    fn shares(&self, subject: &Subject, classes: &[Classes]) -> Array2<f64> {
+    fn shares(&self, subject: &Subject, values: Option<&[Classes]>, classes: &[Classes]) -> Array2<f64> {
+        if let Some(values) = values {
+            return Information::of_classes(values.to_vec(), classes).normalised(Normaliser::FactorEntropy);
+        }
         if self.estimator == Estimator::Bins {
             let information = subject.information(Binning::EqualWidth, self.bins.get());
             return information.normalised(Normaliser::FactorEntropy);
@@ -148,9 +219,24 @@ impl Infomec {
     }
 }
 
+/// What was chosen for latents of few values.
+fn few_values_note(values: &[Classes]) -> String {
+    let most = values.iter().fold(0, |most, of_latent| most.max(of_latent.n_classes));
+    format!(
+        "no latent has more than {most} values, so that latents are taken for discrete: information counts exact values, and \
+         explicitness rests on a column for each value; `infomec.latents` = \"continuous\" takes them for numbers"
+    )
+}
+
+/// The scores that every input has, all undefined for the same reason.
+fn no_scores(reason: &str) -> Scores {
+    let names = ["infomec", "infomec.modularity", "infomec.explicitness", "infomec.compactness"];
+    Scores::new().without_all(names, reason)
+}
+
 /// Which share of a factor's entropy logistic regression from the features takes away.
 fn explicitness_of(features: &Array2<f64>, classes: &Classes) -> Result<f64, String> {
-    let classes = with_rows_only(classes);
+    let classes = classes.with_rows_only();
     if classes.n_classes < 2 {
         return Err(SINGLE_VALUE.to_string());
     }
@@ -164,8 +250,11 @@ fn explicitness_of(features: &Array2<f64>, classes: &Classes) -> Result<f64, Str
     Ok((1.0 - loss / entropy(&classes)).max(0.0))
 }
 
-/// The latents whose range exceeds a twentieth of the widest.
-fn active_latents(codes: &Array2<f64>) -> Vec<usize> {
+/// The discrete latents of two values or more, or the continuous ones whose range exceeds a twentieth of the widest.
+fn active_latents(codes: &Array2<f64>, values: Option<&[Classes]>) -> Vec<usize> {
+    if let Some(values) = values {
+        return (0..values.len()).filter(|&latent| values[latent].n_classes > 1).collect();
+    }
     let range = |column: &ArrayRef1<f64>| {
         // Halves keep the range of huge numbers finite.
         let ends = (f64::INFINITY, f64::NEG_INFINITY);
@@ -196,24 +285,38 @@ fn mean_share<'a>(lines: impl Iterator<Item = ArrayView1<'a, f64>>, entries: &st
     mean_of_defined(&shares)
 }
 
-/// The same classes without those that no row has.
-fn with_rows_only(classes: &Classes) -> Classes {
-    let mut n_classes = 0;
-    let numbers: Vec<usize> = (classes.counts().iter())
-        .map(|&count| {
-            n_classes += usize::from(count > 0);
-            n_classes.saturating_sub(1)
-        })
-        .collect();
-    Classes { of_rows: classes.of_rows.iter().map(|&class| numbers[class]).collect(), n_classes }
-}
-
 /// The row in the list of metrics.
 pub const ENTRY: Entry = Entry {
     name: "infomec",
     about: "modularity, explicitness and compactness by information",
     paper: "Hsu et al. 2023",
-    settings: &[],
+    settings: &[
+        Setting {
+            name: "latents",
+            values: Values::OneOf(&["auto", "discrete", "continuous"]),
+            meaning: "what latents are taken for; auto: discrete where each has at most 20 values",
+        },
+        Setting {
+            name: "estimator",
+            values: Values::OneOf(&["neighbours", "bins"]),
+            meaning: "where the information of continuous latents comes from",
+        },
+        Setting {
+            name: "neighbours",
+            values: Values::Whole(1, i64::MAX as u64),
+            meaning: "how many nearest neighbours",
+        },
+        Setting {
+            name: "bins",
+            values: Values::Whole(1, MOST_BINS as u64),
+            meaning: "how many bins, for continuous factors and for the estimator of that name",
+        },
+        Setting {
+            name: "regression_rows",
+            values: Values::Whole(1, i64::MAX as u64),
+            meaning: "how many rows the regression is fitted to at most, drawn where there are more",
+        },
+    ],
     ranges: &[("infomec", 0.0, 1.0)],
     left_alone_by: &[LatentOrder, LatentSigns, CommonScale, Shift, RowOrder, LogVariances, Losses],
     build: |table| {
@@ -248,11 +351,47 @@ mod tests {
             let (a, b) = ((row / 10 % 2) as f64, (row / 20) as f64);
             [a, a + 2.0 * b, 0.01 * a][latent]
         });
-        let scores = score(&Infomec { estimator: Estimator::Bins, ..Infomec::default() }, codes);
+        let bins = Infomec { latents: Latents::Continuous, estimator: Estimator::Bins, ..Infomec::default() };
+        let scores = score(&bins, codes);
         for (name, expected) in [("infomec.modularity", 0.5), ("infomec.compactness", 0.5)] {
             assert!((scores.value(name).unwrap() - expected).abs() < 1e-12, "{name}");
         }
         assert!(scores.value("infomec.explicitness").unwrap() > 0.99);
+    }
+
+    #[test]
+    fn discrete_latents_worked_by_hand() {
+        // The same latents by their values: z2 is as good as z0, however little it moves. Shares [[1, 0], [1, 1], [1, 0]]:
+        // modularity from 1, 1/2 and 1, hence 2/3; compactness from 1/3 and 1, hence 0 and 1.
+        let codes = Array2::from_shape_fn((40, 3), |(row, latent)| {
+            let (a, b) = ((row / 10 % 2) as f64, (row / 20) as f64);
+            [a, a + 2.0 * b, 0.01 * a][latent]
+        });
+        let scores = score(&Infomec::default(), codes);
+        for (name, expected) in [("infomec.modularity", 2.0 / 3.0), ("infomec.compactness", 0.5)] {
+            assert!((scores.value(name).unwrap() - expected).abs() < 1e-12, "{name}: {scores:?}");
+        }
+        assert!(scores.value("infomec.explicitness").unwrap() > 0.99);
+        assert!(scores.notes[0].1.starts_with("no latent has more than 4 values"), "{:?}", scores.notes);
+    }
+
+    #[test]
+    fn one_latent_of_many_values_leaves_all_of_them_numbers() {
+        let codes = Array2::from_shape_fn((40, 2), |(row, latent)| [(row / 10 % 2) as f64, row as f64 / 40.0][latent]);
+        let scores = score(&Infomec::default(), codes);
+        assert!(scores.notes.is_empty() && scores.value("infomec").is_some(), "{scores:?}");
+    }
+
+    #[test]
+    fn too_many_values_to_be_discrete_are_refused() {
+        let codes = Array2::from_shape_fn((2001, 1), |(row, _)| row as f64);
+        let factors = Array2::from_shape_fn((2001, 1), |(row, _)| (row % 2) as f64);
+        let space = FactorSpace::grid([("shape", 2)]);
+        let data = LabelledCodes::new(codes, factors, space, Extras::default()).unwrap();
+        let discrete = Infomec { latents: Latents::Discrete, ..Infomec::default() };
+        let scores = discrete.score(&Subject::new(&data, Seed(1)), &mut Seed(1).stream("metric/infomec"));
+        assert!(scores.values.is_empty());
+        assert!(scores.undefined[0].1.contains("and these have 2001"), "{:?}", scores.undefined);
     }
 
     #[test]
@@ -270,9 +409,7 @@ mod tests {
     }
 
     #[test]
-    fn classes_without_rows_are_dropped() {
-        let classes = Classes { of_rows: vec![3, 1, 3], n_classes: 5 };
-        assert_eq!(with_rows_only(&classes), Classes { of_rows: vec![1, 0, 1], n_classes: 2 });
-        assert_eq!(active_latents(&array![[0.0, 0.0], [1.0, 0.05]]), [0]);
+    fn a_range_of_a_twentieth_of_the_widest_is_not_active() {
+        assert_eq!(active_latents(&array![[0.0, 0.0], [1.0, 0.05]], None), [0]);
     }
 }

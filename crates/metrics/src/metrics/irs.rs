@@ -9,6 +9,10 @@
 //! A latent scores its most robust factor, and `irs` is the mean over latents weighted by `max |z_j - mean(z_j)|`. The paper
 //! takes the largest deviation (`quantile = 1`), the benchmark `quantile = 0.99`.
 //!
+//! The paper groups rows by the values themselves, and so do the Ubisoft library and, by default, we; disentanglement_lib cuts
+//! every factor into 20 equal-width bins first, which puts neighbouring values of a factor with more of them together:
+//! `discrete_factors = "bins"`. Factors of up to 20 values without gaps give the same either way.
+//!
 //! Departures: constant latents take no part, also where every latent is constant, which leaves the score undefined
 //! (the benchmark says 0); a continuous factor is cut into equal-width bins; all arithmetic is in double precision.
 
@@ -17,13 +21,14 @@ use std::num::NonZeroUsize;
 use ndarray::Array2;
 use rayon::prelude::*;
 use serde::{Deserialize, Serialize};
-use unbraid_data::{Error, Rng, settings};
+use unbraid_data::settings::{self, Setting, Values};
+use unbraid_data::{Error, Rng};
 
 use crate::Change::*;
 use crate::scores::latent_name;
-use crate::statistics::classes::{Classes, classes_of_factors};
+use crate::statistics::classes::{Classes, classes_of_columns, classes_of_factors, equal_width_bins};
 use crate::statistics::deviations::{Deviations, deviations};
-use crate::statistics::information::{check_bins, published};
+use crate::statistics::information::{MOST_BINS, check_bins, published};
 use crate::{Entry, Matrix, Metric, Scores, Subject};
 
 /// Settings of interventional robustness.
@@ -34,8 +39,20 @@ pub struct Irs {
     pub quantile: f64,
     /// Which rows are measured.
     pub rows: Rows,
-    /// How many bins each continuous factor is cut into; 20 in Locatello et al. 2019.
+    /// How the values of a discrete factor are grouped.
+    pub discrete_factors: Grouping,
+    /// How many bins a factor is cut into that is continuous or to be binned; 20 in Locatello et al. 2019.
     pub bins: NonZeroUsize,
+}
+
+/// How the values of a discrete factor are grouped.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Grouping {
+    /// Each value is a group, as in Suter et al. 2019.
+    Values,
+    /// Equal-width bins of the values, as in disentanglement_lib.
+    Bins,
 }
 
 /// Which rows are measured.
@@ -50,7 +67,7 @@ pub enum Rows {
 
 impl Default for Irs {
     fn default() -> Self {
-        Self { quantile: 0.99, rows: Rows::Train, bins: published(20) }
+        Self { quantile: 0.99, rows: Rows::Train, discrete_factors: Grouping::Values, bins: published(20) }
     }
 }
 
@@ -64,7 +81,10 @@ impl Metric for Irs {
         };
         let columns = (0..codes.ncols()).into_par_iter();
         let latents: Vec<Deviations> = columns.map(|latent| deviations(&codes.column(latent).to_owned())).collect();
-        let groups = classes_of_factors(factors, data.space().factors(), self.bins.get());
+        let groups = match self.discrete_factors {
+            Grouping::Values => classes_of_factors(factors, data.space().factors(), self.bins.get()),
+            Grouping::Bins => classes_of_columns(factors, |_, column| equal_width_bins(column, self.bins.get())),
+        };
         let robustness = self.robustness(&latents, &groups); // [latents, factors]
 
         let best: Vec<f64> =
@@ -205,7 +225,28 @@ pub const ENTRY: Entry = Entry {
     name: "irs",
     about: "how still each latent stays while its factor does",
     paper: "Suter et al. 2019",
-    settings: &[],
+    settings: &[
+        Setting {
+            name: "quantile",
+            values: Values::Number(0.0, 1.0),
+            meaning: "which quantile of the deviations in a group counts; 1 in the paper",
+        },
+        Setting {
+            name: "rows",
+            values: Values::OneOf(&["train", "all"]),
+            meaning: "which rows are measured: the train rows, where the input names any, or all",
+        },
+        Setting {
+            name: "discrete_factors",
+            values: Values::OneOf(&["values", "bins"]),
+            meaning: "a group for each value of a discrete factor, or for each bin as in disentanglement_lib",
+        },
+        Setting {
+            name: "bins",
+            values: Values::Whole(1, MOST_BINS as u64),
+            meaning: "how many bins a factor is cut into that is continuous or to be binned",
+        },
+    ],
     ranges: &[("irs", -1.0, 1.0)],
     left_alone_by: &[LatentOrder, LatentSigns, CommonScale, Shift, RowOrder, LogVariances, Losses],
     build: |table| check(settings::read(table)?),

@@ -1,14 +1,19 @@
 //! Unsupervised disentanglement ranking: how alike the latents of several models are, up to order and sign.
 //!
 //! Duan et al. 2020, "Unsupervised model selection for variational disentangled representation learning", equations 2 and
-//! 3, as `udr_sklearn` of disentanglement_lib. Codes are brought to mean 0 and variance 1. For each other model the
+//! 3. Codes are brought to mean 0 and variance 1. For each other model the
 //! similarity `R [its latents a, our latents b]` is the size of the weights of a lasso (alpha 0.1) from its latents to
 //! each of ours (`udr`), or of Spearman's coefficient (`udr.spearman`), and
 //!
-//! `1/2 (mean_b max_a R_ab^2 / sum_a R_ab + mean_a max_b R_ab^2 / sum_b R_ab)`
+//! `1/(d_a + d_b) (sum_b max_a R_ab^2 / sum_a R_ab + sum_a max_b R_ab^2 / sum_b R_ab)`
 //!
-//! over latents with a divergence from the prior above 0.01 nats; the score is the median over the other models. A latent
-//! that is like no other counts 0.
+//! over the `d_a` and `d_b` latents with a divergence from the prior above 0.01 nats, so that every latent of both models
+//! counts alike; the score is the median over the other models. A latent that is like no other counts 0. `udr_sklearn` of
+//! disentanglement_lib takes the mean over each model's latents and then that of the two, which differs where one
+//! model has more latents than the other: `mean_over = "models"`.
+//!
+//! A model beside itself has `R = (1 - alpha) I` and scores 1 - alpha, 0.9: the penalty is taken off the weight of a latent
+//! for itself, and leaves nothing to the others.
 //!
 //! Departures: where an input has no log-variances, the latents that vary take part; a pair of models of which either has
 //! no such latent is left out (the reference stops).
@@ -17,7 +22,8 @@ use ndarray::{Array2, Axis};
 use rayon::prelude::*;
 use serde::{Deserialize, Serialize};
 use toml::Table;
-use unbraid_data::{Error, LabelledCodes, Rng, settings};
+use unbraid_data::settings::{self, Setting, Values};
+use unbraid_data::{Error, LabelledCodes, Rng};
 
 use super::kl::kl_per_latent;
 use crate::Change::*;
@@ -34,11 +40,23 @@ pub struct Udr {
     pub alpha: f64,
     /// The mean divergence from the prior, in nats, above which a latent takes part; 0.01.
     pub least_kl: f64,
+    /// What the mean of two models' latents is taken over.
+    pub mean_over: MeanOver,
+}
+
+/// What the mean of two models' latents is taken over.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum MeanOver {
+    /// All latents of both, as in Duan et al. 2020.
+    Latents,
+    /// Each model's latents, and then the two models, as in disentanglement_lib.
+    Models,
 }
 
 impl Default for Udr {
     fn default() -> Self {
-        Self { alpha: 0.1, least_kl: 0.01 }
+        Self { alpha: 0.1, least_kl: 0.01, mean_over: MeanOver::Latents }
     }
 }
 
@@ -102,8 +120,8 @@ impl Udr {
             column.assign(&lasso.fit(&latent).weights.mapv(f64::abs));
         }
         Similarity {
-            lasso: relative_strength(&weights),
-            spearman: relative_strength(&absolute_spearman_matrix(theirs, ours)),
+            lasso: relative_strength(&weights, self.mean_over),
+            spearman: relative_strength(&absolute_spearman_matrix(theirs, ours), self.mean_over),
         }
     }
 }
@@ -120,15 +138,20 @@ fn same_images(data: &LabelledCodes, other: &LabelledCodes) -> Result<(), String
 }
 
 /// How far each latent of either model is like one latent of the other, for a similarity `[latents, latents]`.
-fn relative_strength(similarity: &Array2<f64>) -> f64 {
+fn relative_strength(similarity: &Array2<f64>, mean_over: MeanOver) -> f64 {
     let of_lines = |lines: Axis| {
         let of_line = |line: ndarray::ArrayView1<f64>| {
             let largest = line.fold(0.0_f64, |largest, &value| largest.max(value));
             if largest == 0.0 { 0.0 } else { largest * (largest / line.sum()) }
         };
-        similarity.axis_iter(lines).map(of_line).sum::<f64>() / similarity.len_of(lines) as f64
+        similarity.axis_iter(lines).map(of_line).sum::<f64>()
     };
-    0.5 * (of_lines(Axis(0)) + of_lines(Axis(1)))
+    let (rows, columns) = (of_lines(Axis(0)), of_lines(Axis(1)));
+    let (n_rows, n_columns) = (similarity.nrows() as f64, similarity.ncols() as f64);
+    match mean_over {
+        MeanOver::Latents => (rows + columns) / (n_rows + n_columns),
+        MeanOver::Models => 0.5 * (rows / n_rows + columns / n_columns),
+    }
 }
 
 fn median(mut values: Vec<f64>) -> f64 {
@@ -155,7 +178,23 @@ pub const ENTRY: Entry = Entry {
     name: "udr",
     about: "how alike the latents of several models are",
     paper: "Duan et al. 2020",
-    settings: &[],
+    settings: &[
+        Setting {
+            name: "alpha",
+            values: Values::Number(1e-100, 1e100),
+            meaning: "strength of the lasso's penalty; a model beside itself scores 1 minus it",
+        },
+        Setting {
+            name: "least_kl",
+            values: Values::Number(0.0, f64::MAX),
+            meaning: "mean divergence from the prior, in nats, above which a latent takes part",
+        },
+        Setting {
+            name: "mean_over",
+            values: Values::OneOf(&["latents", "models"]),
+            meaning: "the mean over all latents of two models, or over each one's first as in disentanglement_lib",
+        },
+    ],
     // Weights w of a target of variance 1 save at most half of it, and cost 0.1 |w|.
     ranges: &[("udr", 0.0, 5.0), ("udr.spearman", 0.0, 1.0)],
     left_alone_by: &[LatentOrder, LatentSigns, RowOrder, Losses],
@@ -188,9 +227,14 @@ mod tests {
     #[test]
     fn relative_strength_worked_by_hand() {
         // The sums are 2, 2, 1 in rows and columns: (1/2 + 1/2 + 1) / 3.
-        let similarity = array![[1.0, 1.0, 0.0], [1.0, 1.0, 0.0], [0.0, 0.0, 1.0]];
-        assert!((relative_strength(&similarity) - 2.0 / 3.0).abs() < 1e-12);
-        assert_eq!(relative_strength(&Array2::zeros((2, 3))), 0.0);
+        let square = array![[1.0, 1.0, 0.0], [1.0, 1.0, 0.0], [0.0, 0.0, 1.0]];
+        // The rows have 1/2 and 1, the columns 1, 1 and 1: 4.5 / 5 over latents, (3/4 + 1) / 2 over models.
+        let wide = array![[1.0, 1.0, 0.0], [0.0, 0.0, 1.0]];
+        for (mean_over, of_wide) in [(MeanOver::Latents, 0.9), (MeanOver::Models, 0.875)] {
+            assert!((relative_strength(&square, mean_over) - 2.0 / 3.0).abs() < 1e-12);
+            assert!((relative_strength(&wide, mean_over) - of_wide).abs() < 1e-12);
+            assert_eq!(relative_strength(&Array2::zeros((2, 3)), mean_over), 0.0);
+        }
     }
 
     #[test]
@@ -208,12 +252,12 @@ mod tests {
         let small = array![[0.0, 0.0], [0.0, 0.01], [1.0, 0.01], [1.0, 0.02]];
         let other = data(small, Some(Array2::zeros((4, 2))));
         let ours = data(square(), Some(Array2::zeros((4, 2))));
-        // R = [0.9, 0]: columns 0.9 and 0, row 0.9.
+        // R = [0.9, 0]: columns 0.9 and 0, row 0.9, of three.
         let scores = score(&ours, &[&other]);
-        assert!((scores.value("udr").unwrap() - 0.675).abs() < 1e-12, "{scores:?}");
+        assert!((scores.value("udr").unwrap() - 0.6).abs() < 1e-12, "{scores:?}");
         // With itself 0.9; the median of two is between.
         let scores = score(&ours, &[&other, &ours]);
-        assert!((scores.value("udr").unwrap() - 0.7875).abs() < 1e-12, "{scores:?}");
+        assert!((scores.value("udr").unwrap() - 0.75).abs() < 1e-12, "{scores:?}");
     }
 
     #[test]

@@ -20,6 +20,18 @@ impl Classes {
         self.of_rows.iter().for_each(|&class| counts[class] += 1);
         counts
     }
+
+    /// The same classes without those that no row has.
+    pub fn with_rows_only(&self) -> Self {
+        let mut n_classes = 0;
+        let numbers: Vec<usize> = (self.counts().iter())
+            .map(|&count| {
+                n_classes += usize::from(count > 0);
+                n_classes.saturating_sub(1)
+            })
+            .collect();
+        Self { of_rows: self.of_rows.iter().map(|&class| numbers[class]).collect(), n_classes }
+    }
 }
 
 /// Bins of equal width between the smallest and the largest value, as `numpy.histogram` makes their edges and
@@ -165,6 +177,12 @@ mod tests {
     use ndarray::array;
 
     use super::*;
+
+    #[test]
+    fn classes_without_rows_are_dropped() {
+        let classes = Classes { of_rows: vec![3, 1, 3], n_classes: 5 };
+        assert_eq!(classes.with_rows_only(), Classes { of_rows: vec![1, 0, 1], n_classes: 2 });
+    }
 
     #[test]
     fn each_bin_holds_its_lower_edge_and_the_last_the_largest_value() {

@@ -12,7 +12,7 @@ use super::mutual_information::mutual_information_matrix;
 use crate::subject::Tables;
 
 /// More bins than this would leave most of them empty for any number of rows.
-const MOST_BINS: usize = 10_000;
+pub const MOST_BINS: usize = 10_000;
 
 /// How numbers are cut into bins of equal width; the two differ only in where a value on an edge falls.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
@@ -59,11 +59,15 @@ impl Information {
                 classes_of_columns(&tables.codes, |_, column| unit_range_bins(column, n_bins, precision))
             }
         };
-        let factors = classes_of_factors(&tables.factors, factors, n_bins);
+        Self::of_classes(latents, &classes_of_factors(&tables.factors, factors, n_bins))
+    }
+
+    /// Counts it for classes of latents and factors that are made already.
+    pub fn of_classes(latents: Vec<Classes>, factors: &[Classes]) -> Self {
         Self {
             latent_entropies: latents.iter().map(entropy).collect(),
             factor_entropies: factors.iter().map(entropy).collect(),
-            matrix: mutual_information_matrix(&latents, &factors),
+            matrix: mutual_information_matrix(&latents, factors),
             latents,
         }
     }

@@ -5,6 +5,7 @@ pub mod classes;
 pub mod covariance;
 pub mod deviations;
 pub mod entropy;
+pub mod few_values;
 pub mod first_largest;
 pub mod gap;
 pub mod geometric_mean;

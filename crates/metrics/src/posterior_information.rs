@@ -1,7 +1,7 @@
 //! What latents tell about which image was coded, drawn from the posterior: shared by `wsepin` and `windin`.
 //!
-//! Do and Tran 2020, "Theory and evaluation metrics for learning disentangled representations", section 3 and the
-//! authors' sampling estimator. The images are N rows, equally likely. A draw is a row x and a code z from its posterior
+//! Do and Tran 2020, "Theory and evaluation metrics for learning disentangled representations", as their code estimates it
+//! by sampling. The images are N rows, equally likely. A draw is a row x and a code z from its posterior
 //! `q(z | x) = prod_i q(z_i | x)`; with `q(z) = mean_n q(z | x_n)`, the information is the mean over the draws of
 //!
 //! `I(x; z) = ln q(z | x) - ln q(z)`, and of a part of the latents the same with their part of the product.

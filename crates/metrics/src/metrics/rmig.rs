@@ -1,7 +1,7 @@
 //! Robust mutual information gap: `mig` of the whole posterior instead of its mean.
 //!
-//! Do and Tran 2020, "Theory and evaluation metrics for learning disentangled representations", section 3.5. With
-//! `q(z_i | x)` the posterior of latent i for image x,
+//! Do and Tran 2020, "Theory and evaluation metrics for learning disentangled representations", RMIG. With `q(z_i | x)`
+//! the posterior of latent i for image x,
 //!
 //! `q(z_i, v_k) = mean over the images x with factors v of q(z_i | x) [v_k is x's]`,
 //! `rmig_k = (I(z_best; v_k) - I(z_second; v_k)) / H(v_k)`,
@@ -304,9 +304,9 @@ mod tests {
             let log_variances = twelve_rows().extras().log_variances.clone().unwrap();
             labelled(codes, log_variances, twelve_rows().factors().clone())
         };
-        // Only the four rows of the last shape have a first latent above 4, one row the second: 5 of 36 codes.
+        // Above 4 are the first latent of the four rows with the last shape, and the second of two: 6 of 36 codes.
         let scores = score(&Rmig::default(), &data(3.25));
-        assert_eq!(scores.notes[0].1.split(" lie").next(), Some("13.89 % of the codes"));
+        assert_eq!(scores.notes[0].1.split(" lie").next(), Some("16.67 % of the codes"));
         let reason = "every code lies beyond the bins, which end at -4 and 4 (setting \"limit\")".to_string();
         assert_eq!(score(&Rmig::default(), &data(1e8)).undefined[0], ("rmig".to_string(), reason));
     }

@@ -1,6 +1,6 @@
 //! Weighted independence: what each latent tells about an image, less what it shares with the other latents.
 //!
-//! Do and Tran 2020, "Theory and evaluation metrics for learning disentangled representations", section 3.3:
+//! Do and Tran 2020, "Theory and evaluation metrics for learning disentangled representations", WINDIN:
 //!
 //! `windin = sum_i rho_i (I(x; z_i) - I(z_i; z_others))`, with `rho_i = I(x; z_i) / sum_j I(x; z_j)`,
 //!

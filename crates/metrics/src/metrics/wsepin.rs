@@ -1,6 +1,6 @@
 //! Weighted separability: what each latent tells about an image that the other latents do not.
 //!
-//! Do and Tran 2020, "Theory and evaluation metrics for learning disentangled representations", section 3.3:
+//! Do and Tran 2020, "Theory and evaluation metrics for learning disentangled representations", WSEPIN:
 //!
 //! `wsepin = sum_i rho_i I(x; z_i | z_others)`, with `rho_i = I(x; z_i) / sum_j I(x; z_j)`,
 //!
@@ -23,6 +23,8 @@ use crate::{Entry, Metric, Scores, Subject};
 
 /// More draws or rows than this would take longer than anyone waits.
 const MOST: usize = 100_000_000;
+/// One row alone could not be told from any other.
+const LEAST_ROWS: usize = 2;
 
 /// Settings of the weighted separability.
 #[derive(Debug, Clone, Serialize, Deserialize)]
@@ -59,11 +61,12 @@ impl Metric for Wsepin {
     }
 }
 
-/// Refuses more draws or rows than make sense.
+/// Refuses numbers of draws or rows that make no sense.
 pub fn check_draws(samples: NonZeroUsize, rows: NonZeroUsize) -> Result<()> {
-    for (name, number) in [("samples", samples), ("rows", rows)] {
-        if number.get() > MOST {
-            return Err(Error::new(format!("setting \"{name}\" is {number}")).help(format!("wanted 1 to {MOST}")));
+    for (name, number, least) in [("samples", samples, 1), ("rows", rows, LEAST_ROWS)] {
+        if !(least..=MOST).contains(&number.get()) {
+            let wanted = format!("wanted {least} to {MOST}");
+            return Err(Error::new(format!("setting \"{name}\" is {number}")).help(wanted));
         }
     }
     Ok(())
@@ -78,7 +81,7 @@ pub const SETTINGS: &[Setting] = &[
     },
     Setting {
         name: "rows",
-        values: Values::Whole(1, MOST as u64),
+        values: Values::Whole(LEAST_ROWS as u64, MOST as u64),
         meaning: "how many rows there are to tell apart, drawn where the table has more",
     },
 ];
@@ -138,6 +141,6 @@ mod tests {
     #[test]
     fn more_draws_than_anyone_waits_for_are_refused() {
         assert!((ENTRY.build)(&"samples = 100000001".parse().unwrap()).is_err());
-        assert!((ENTRY.build)(&"rows = 0".parse().unwrap()).is_err());
+        assert!((ENTRY.build)(&"rows = 1".parse().unwrap()).is_err());
     }
 }

@@ -1,7 +1,7 @@
 //! Z-max variance: how often the latent that varies most tells which factor was varied alone.
 //!
 //! Kim et al. 2019, "Relevance factor VAE: learning and identifying disentangled factors", the metric that turns
-//! `factor_vae` around (the authors' code calls it metric II). For each vote all factors but one are fixed, up to 100
+//! `factor_vae` around (`metric2` in the authors' code). For each vote all factors but one are fixed, up to 100
 //! rows with these values are drawn, and the latent with the largest `Var_batch / Var_data` gets the vote. A latent stands
 //! for the factor for which it got most of 800 votes, as many for each factor, and the score is the share of these votes
 //! that are for the factor that their latent stands for.

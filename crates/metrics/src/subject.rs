@@ -5,10 +5,12 @@ use std::collections::BTreeMap;
 use std::sync::{Arc, Mutex, OnceLock, PoisonError};
 
 use ndarray::{Array2, Axis};
+use rand::RngExt;
 use rand::seq::SliceRandom;
 use rayon::prelude::*;
 use unbraid_data::{Factor, LabelledCodes, Seed};
 
+use crate::posterior_information::PosteriorInformation;
 use crate::predictors::boosted_trees::BoostedTrees;
 use crate::predictors::ranked_columns::RankedColumns;
 use crate::row_order::rows_by_factors;
@@ -51,6 +53,7 @@ pub struct Subject<'a> {
     traversal_ratios: OnceLock<Vec<Result<TraversalRatios, String>>>,
     ranked_codes: OnceLock<RankedColumns>,
     boosted_trees: OnceLock<Vec<BoostedTrees>>,
+    posterior_information: Mutex<BTreeMap<(usize, usize), Arc<Result<PosteriorInformation, String>>>>,
 }
 
 impl<'a> Subject<'a> {
@@ -74,6 +77,7 @@ impl<'a> Subject<'a> {
             traversal_ratios: OnceLock::new(),
             ranked_codes: OnceLock::new(),
             boosted_trees: OnceLock::new(),
+            posterior_information: Mutex::default(),
         }
     }
 
@@ -148,6 +152,24 @@ impl<'a> Subject<'a> {
             };
             factors.par_iter().zip(&columns).map(fit).collect()
         }))
+    }
+
+    /// What latents tell about which row was coded, from so many draws and at most so many rows, or why it is not known;
+    /// estimated once for all metrics. It is drawn from the seed itself.
+    pub fn posterior_information(
+        &self,
+        n_samples: usize,
+        most_rows: usize,
+    ) -> Arc<Result<PosteriorInformation, String>> {
+        let key = (n_samples, most_rows);
+        let lock = || self.posterior_information.lock().unwrap_or_else(PoisonError::into_inner);
+        if let Some(known) = lock().get(&key) {
+            return Arc::clone(known);
+        }
+        // Estimated while others may look, as above.
+        let seed = Seed(self.seed.stream("posterior information").random());
+        let estimated = Arc::new(PosteriorInformation::of(self, n_samples, most_rows, seed));
+        Arc::clone(lock().entry(key).or_insert(estimated))
     }
 
     fn draw_split(&self) -> Result<Split, String> {

@@ -17,6 +17,8 @@ use tables::scores_of_all;
 const NOT_AXIS_ALIGNED: &[(&str, &str)] = &[
     ("linearity_ratio", "looks for a line in any direction"),
     ("unsupervised", "sees the latents' distribution only, which stays"),
+    ("wsepin", "sees the latents' distribution only, which stays"),
+    ("windin", "is `wsepin`"),
     ("reconstruction", "is told by the model, not by the codes"),
     ("kl", "sees each latent's distribution only, which stays"),
     ("elbo", "is the sum of the two before"),

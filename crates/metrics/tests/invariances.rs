@@ -168,8 +168,9 @@ fn what_leaves_a_metric_alone_does_and_all_else_moves_it() {
 #[test]
 fn where_rows_are_drawn_from_a_grid_their_order_plays_no_part() {
     let scores = |change: Option<Change>| {
-        let Parts { codes, factors, .. } = change.into_iter().fold(Parts::new(), Parts::change);
-        scores_of_all(&labelled(codes, factors, &SIZES, Extras::default()), &[])
+        let Parts { codes, factors, log_variances, .. } = change.into_iter().fold(Parts::new(), Parts::change);
+        let extras = Extras { log_variances: Some(log_variances), ..Extras::default() };
+        scores_of_all(&labelled(codes, factors, &SIZES, extras), &[])
     };
     let (before, after) = (scores(None), scores(Some(RowOrder)));
     for entry in METRICS.iter().filter(|entry| entry.left_alone_by.contains(&RowOrder)) {

@@ -35,19 +35,25 @@ pub mod modularity;
 pub mod orientation_ratio;
 pub mod polarized;
 pub mod reconstruction;
+pub mod rmig;
 pub mod sap;
 pub mod udr;
 pub mod unsupervised;
+pub mod windin;
+pub mod wsepin;
+pub mod z_max_variance;
 
 /// Every metric, in the order in which they are shown.
 pub const METRICS: &[Entry] = &[
     beta_vae::ENTRY,
     factor_vae::ENTRY,
+    z_max_variance::ENTRY,
     dci::ENTRY,
     dci_forest::ENTRY,
     dci_lasso::ENTRY,
     mig::ENTRY,
     mig_sup::ENTRY,
+    rmig::ENTRY,
     jemmig::ENTRY,
     dcimig::ENTRY,
     modularity::ENTRY,
@@ -64,6 +70,8 @@ pub const METRICS: &[Entry] = &[
     orientation_ratio::ENTRY,
     flatness::ENTRY,
     unsupervised::ENTRY,
+    wsepin::ENTRY,
+    windin::ENTRY,
     udr::ENTRY,
     downstream::ENTRY,
     fairness::ENTRY,

@@ -18,6 +18,7 @@ pub mod mutual_information;
 pub mod neighbour_information;
 pub mod normal;
 pub mod pearson;
+pub mod quantised_normal;
 pub mod ranks;
 pub mod roc_auc;
 pub mod spearman;

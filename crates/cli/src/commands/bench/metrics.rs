@@ -118,6 +118,7 @@ fn shortest_time(names: &[&str], data: &LabelledCodes) -> Result<Duration> {
 }
 
 /// Rows with factors drawn evenly; each factor, scaled to [0, 1] and with noise, is a latent, and the others are noise.
+/// Posteriors have a deviation of about 0.1.
 fn made_table(n_rows: usize) -> Result<LabelledCodes> {
     if n_rows == 0 {
         return Err(Error::new("--rows names 0").help("wanted 1 or more"));
@@ -131,6 +132,8 @@ fn made_table(n_rows: usize) -> Result<LabelledCodes> {
         let noise = rng.random_range(-1.0..1.0);
         FACTORS.get(latent).map_or(noise, |(_, size)| factors[[row, latent]] / (size - 1) as f64 + 0.1 * noise)
     });
+    let log_variances = Array2::from_shape_simple_fn(codes.dim(), || rng.random_range(-5.0..-4.0));
+    let extras = Extras { log_variances: Some(log_variances), ..Extras::default() };
     let named = FACTORS.iter().map(|(name, size)| Factor { name: name.to_string(), size: Some(*size) });
-    LabelledCodes::new(codes, factors, FactorSpace::sample(named.collect()), Extras::default())
+    LabelledCodes::new(codes, factors, FactorSpace::sample(named.collect()), extras)
 }

@@ -77,7 +77,7 @@ fn accuracy(predicted: &[f64], truth: &ArrayRef1<f64>) -> f64 {
 }
 
 /// `R^2`, at least 0.
-fn explained_variance(predicted: &[f64], truth: &ArrayRef1<f64>) -> Result<f64, String> {
+pub fn explained_variance(predicted: &[f64], truth: &ArrayRef1<f64>) -> Result<f64, String> {
     // In units of the largest number, squares stay finite.
     let largest = predicted.iter().chain(truth).fold(0.0_f64, |largest, value| largest.max(value.abs()));
     let mean = truth.iter().map(|value| value / largest).sum::<f64>() / truth.len() as f64;

@@ -17,6 +17,7 @@ pub mod mutual_information;
 pub mod neighbour_information;
 pub mod normal;
 pub mod pearson;
+pub mod r_squared;
 pub mod ranks;
 pub mod roc_auc;
 pub mod spearman;

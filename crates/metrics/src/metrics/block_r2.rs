@@ -42,6 +42,9 @@ const N_GAMMAS: usize = 4;
 /// How many parts of the rows are held back in turn.
 const N_FOLDS: usize = 3;
 
+/// The most rows that the kernel may be fitted on: von Kuegelgen et al. 2021 take as many.
+const MOST_ROWS: usize = 20_480;
+
 /// How many rows are predicted at a time.
 const ROWS_AT_ONCE: usize = 256;
 
@@ -117,10 +120,9 @@ impl BlockR2 {
                 Error::new(format!("setting \"blocks\" has the block {block:?}")).help("wanted names of factors")
             );
         }
-        if self.rows < N_FOLDS {
-            return Err(
-                Error::new(format!("setting \"rows\" is {}", self.rows)).help(format!("wanted {N_FOLDS} or more"))
-            );
+        if !(N_FOLDS..=MOST_ROWS).contains(&self.rows) {
+            let wanted = format!("wanted a whole number from {N_FOLDS} to {MOST_ROWS}");
+            return Err(Error::new(format!("setting \"rows\" is {}", self.rows)).help(wanted));
         }
         Ok(self)
     }
@@ -246,7 +248,7 @@ pub const ENTRY: Entry = Entry {
         },
         Setting {
             name: "rows",
-            values: Values::Whole(N_FOLDS as u64, u64::MAX),
+            values: Values::Whole(N_FOLDS as u64, MOST_ROWS as u64),
             meaning: "how many rows the kernel is fitted on at most; its time grows with their third power",
         },
     ],
@@ -265,7 +267,8 @@ mod tests {
 
     /// 90 codes on a curve and three factors of them, of which 60 are fitted on.
     fn data() -> LabelledCodes {
-        let wave = |row: usize, latent: usize| ((row + 1) as f64 * (latent + 1) as f64 * 1.7 + 0.3 * latent as f64).sin();
+        let wave =
+            |row: usize, latent: usize| ((row + 1) as f64 * (latent + 1) as f64 * 1.7 + 0.3 * latent as f64).sin();
         let codes = Array2::from_shape_fn((90, 3), |(row, latent)| wave(row, latent));
         let factors = Array2::from_shape_fn((90, 3), |(row, factor)| match factor {
             0 => codes[[row, 0]].powi(2) + 0.5 * codes[[row, 1]],
@@ -335,8 +338,7 @@ mod tests {
         for (shift, scale) in [(1e8, 1.0), (0.0, 1e300), (0.0, 1e-300)] {
             let codes = data.codes().mapv(|value| value * scale + shift);
             let space = data.space().clone();
-            let changed =
-                LabelledCodes::new(codes, data.factors().clone(), space, data.extras().clone()).unwrap();
+            let changed = LabelledCodes::new(codes, data.factors().clone(), space, data.extras().clone()).unwrap();
             for name in ["block_r2", "block_r2.linear"] {
                 let (plain, changed) = (plain.value(name).unwrap(), score(&changed, "").value(name).unwrap());
                 assert!((plain - changed).abs() < 1e-6, "{name}: {plain}, {changed}");
@@ -351,6 +353,6 @@ mod tests {
         assert_eq!(scores.undefined[0], ("block_r2".to_string(), reason.to_string()));
         let message = |text: &str| (ENTRY.build)(&text.parse().unwrap()).err().unwrap().to_string();
         assert!(message("blocks = [[]]").contains("wanted names of factors"));
-        assert!(message("rows = 2").contains("wanted 3 or more"));
+        assert!(message("rows = 2").contains("wanted a whole number from 3 to 20480"));
     }
 }

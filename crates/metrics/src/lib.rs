@@ -10,6 +10,7 @@ mod distance_pools;
 mod importance_scores;
 pub mod impossibility;
 pub mod known_codes;
+mod matched_latents;
 pub mod metrics;
 mod posterior_information;
 mod posteriors;

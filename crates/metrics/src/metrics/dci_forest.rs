@@ -22,7 +22,7 @@ use crate::statistics::classes::{Classes, classes_of_factors};
 use crate::{Entry, Metric, Scores, Subject};
 
 /// How many bins a continuous factor is cut into, as `mig` does.
-const N_BINS: usize = 20;
+pub const N_BINS: usize = 20;
 
 /// DCI by random forests, which has no settings.
 #[derive(Debug, Clone, Default, Serialize, Deserialize)]
@@ -59,7 +59,7 @@ impl Metric for DciForest {
 
 /// The mean of the rows of each class: the factor's value itself where it is discrete. Empty bins, which are never
 /// predicted, have 0. `[classes]`
-fn mean_of_classes<'a>(classes: &Classes, values: impl Iterator<Item = &'a f64>) -> Vec<f64> {
+pub fn mean_of_classes<'a>(classes: &Classes, values: impl Iterator<Item = &'a f64>) -> Vec<f64> {
     let (mut means, mut counts) = (vec![0.0; classes.n_classes], vec![0.0; classes.n_classes]);
     for (&class, value) in classes.of_rows.iter().zip(values) {
         // A running mean of equal values is exactly their value, and never leaves the range of numbers.

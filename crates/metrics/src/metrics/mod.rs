@@ -9,8 +9,11 @@ use crate::{Entry, Metric, Scores, Subject};
 pub mod active_units;
 pub mod axis_ratio;
 pub mod beta_vae;
+pub mod block_r2;
 pub mod cbd;
+pub mod consistency;
 pub mod dci;
+pub mod dci_es;
 pub mod dci_forest;
 pub mod dci_lasso;
 pub mod dcimig;
@@ -35,6 +38,7 @@ pub mod modularity;
 pub mod orientation_ratio;
 pub mod polarized;
 pub mod reconstruction;
+pub mod restrictiveness;
 pub mod rmig;
 pub mod sap;
 pub mod udr;
@@ -51,6 +55,7 @@ pub const METRICS: &[Entry] = &[
     dci::ENTRY,
     dci_forest::ENTRY,
     dci_lasso::ENTRY,
+    dci_es::ENTRY,
     mig::ENTRY,
     mig_sup::ENTRY,
     rmig::ENTRY,
@@ -61,8 +66,11 @@ pub const METRICS: &[Entry] = &[
     infomec::ENTRY,
     sap::ENTRY,
     irs::ENTRY,
+    consistency::ENTRY,
+    restrictiveness::ENTRY,
     cbd::ENTRY,
     mcc::ENTRY,
+    block_r2::ENTRY,
     ds::ENTRY,
     distance_correlation::ENTRY,
     linearity_ratio::ENTRY,

@@ -1,4 +1,4 @@
-//! One tree of a random forest, grown on rows drawn with replacement until its leaves are pure.
+//! One tree of a random forest, grown on rows drawn with replacement until its leaves are pure or as deep as wanted.
 
 use std::mem;
 
@@ -12,60 +12,78 @@ use crate::statistics::classes::Classes;
 /// A fitted tree.
 pub struct DecisionTree {
     nodes: Vec<TreeNode>,
-    /// The classes of each leaf and their shares, leaf after leaf.
+    /// The classes of each leaf and of each node at a wanted depth, and their shares, node after node.
     shares: Vec<(usize, f64)>,
 }
 
 enum TreeNode {
-    /// Rows whose latent is at most the threshold go to the next node, others to the one numbered `right`.
-    Split { latent: u32, right: u32, threshold: f64 },
+    /// Rows whose latent is at most the threshold go to the next node, others to the one numbered `right`. Where its
+    /// classes are, if it is at a wanted depth.
+    Split { latent: u32, right: u32, threshold: f64, shares: Part },
     /// Where its classes are.
-    Leaf { start: u32, end: u32 },
+    Leaf { shares: Part },
+}
+
+/// A part of the shares.
+#[derive(Clone, Copy)]
+struct Part {
+    start: u32,
+    end: u32,
 }
 
 impl DecisionTree {
-    /// Grows a tree on the classes of the table's rows, and says what each latent takes off the impurity.
-    pub fn grow(table: &RankedColumns, classes: &Classes, rng: &mut Rng) -> (Self, Vec<f64>) {
-        let mut growth = Growth::new(table, classes, rng);
-        // Of each part that waits: where it starts and ends, and the split whose right side it is.
-        let mut waiting = vec![(0, growth.rows.len(), None)];
-        while let Some((start, end, parent)) = waiting.pop() {
+    /// Grows a tree on the classes of the table's rows, and says what each latent takes off the impurity. It is grown to the
+    /// last of the ascending `depths`, and can be read at each; where there are none, until its leaves are pure.
+    pub fn grow(table: &RankedColumns, classes: &Classes, depths: &[usize], rng: &mut Rng) -> (Self, Vec<f64>) {
+        let mut growth = Growth::new(table, classes, depths, rng);
+        // Of each part that waits: where it starts and ends, its depth, and the split whose right side it is.
+        let mut waiting = vec![(0, growth.rows.len(), 0, None)];
+        while let Some((start, end, depth, parent)) = waiting.pop() {
             let number = growth.tree.nodes.len();
             if let Some(parent) = parent
                 && let TreeNode::Split { right, .. } = &mut growth.tree.nodes[parent]
             {
                 *right = number as u32;
             }
-            if let Some(middle) = growth.split(start, end, rng) {
-                waiting.push((middle, end, Some(number)));
-                waiting.push((start, middle, None));
+            if let Some(middle) = growth.split(start, end, depth, rng) {
+                waiting.push((middle, end, depth + 1, Some(number)));
+                waiting.push((start, middle, depth + 1, None));
             }
         }
         (growth.tree, growth.importance)
     }
 
-    /// Adds to `shares [rows, classes]` those of the leaf that each code falls into. `codes [rows, latents]`
-    pub fn add_shares(&self, codes: &[f32], n_latents: usize, shares: &mut [f64], n_classes: usize) {
+    /// Adds to `shares [rows, classes]` those of the leaf that each code falls into, or of its node at `depth`, one of those
+    /// the tree was grown with, where the leaf is deeper. `codes [rows, latents]`
+    pub fn add_shares(
+        &self,
+        codes: &[f32],
+        n_latents: usize,
+        depth: Option<usize>,
+        shares: &mut [f64],
+        n_classes: usize,
+    ) {
         // All rows go down the tree together, which spares the processor a wrong guess at every node of every row.
         let mut rows: Vec<u32> = (0..(codes.len() / n_latents) as u32).collect();
         let mut right_rows = Vec::new();
-        let mut waiting = vec![(0, 0, rows.len())];
-        while let Some((number, start, end)) = waiting.pop() {
+        let mut waiting = vec![(0, 0, rows.len(), 0)];
+        while let Some((number, start, end, at)) = waiting.pop() {
             let part = &mut rows[start..end];
             match self.nodes[number] {
-                TreeNode::Leaf { start, end } => {
-                    for &row in part.iter() {
-                        for &(class, share) in &self.shares[start as usize..end as usize] {
-                            shares[row as usize * n_classes + class] += share;
-                        }
-                    }
-                }
-                TreeNode::Split { latent, right, threshold } => {
+                TreeNode::Split { latent, right, threshold, .. } if depth != Some(at) => {
                     let value = |row: u32| codes[row as usize * n_latents + latent as usize];
                     let middle = start + partition(part, &mut right_rows, |row| f64::from(value(row)) > threshold);
                     for (number, start, end) in [(right as usize, middle, end), (number + 1, start, middle)] {
                         if start < end {
-                            waiting.push((number, start, end));
+                            waiting.push((number, start, end, at + 1));
+                        }
+                    }
+                }
+                TreeNode::Split { shares: Part { start, end }, .. }
+                | TreeNode::Leaf { shares: Part { start, end } } => {
+                    for &row in part.iter() {
+                        for &(class, share) in &self.shares[start as usize..end as usize] {
+                            shares[row as usize * n_classes + class] += share;
                         }
                     }
                 }
@@ -84,6 +102,7 @@ struct Drawn {
 /// A tree while it grows.
 struct Growth<'a> {
     table: &'a RankedColumns,
+    depths: &'a [usize],
     tree: DecisionTree,
     importance: Vec<f64>,
     drawn: Vec<Drawn>,
@@ -107,7 +126,7 @@ struct Best {
 }
 
 impl<'a> Growth<'a> {
-    fn new(table: &'a RankedColumns, classes: &Classes, rng: &mut Rng) -> Self {
+    fn new(table: &'a RankedColumns, classes: &Classes, depths: &'a [usize], rng: &mut Rng) -> Self {
         let n_rows = table.n_rows;
         let mut drawn: Vec<Drawn> =
             classes.of_rows.iter().map(|&class| Drawn { class: class as u32, n_times: 0 }).collect();
@@ -116,6 +135,7 @@ impl<'a> Growth<'a> {
         }
         Self {
             table,
+            depths,
             tree: DecisionTree { nodes: Vec::new(), shares: Vec::new() },
             importance: vec![0.0; table.columns.len()],
             rows: (0..n_rows as u32).filter(|&row| drawn[row as usize].n_times > 0).collect(),
@@ -130,7 +150,7 @@ impl<'a> Growth<'a> {
     }
 
     /// Adds the node of `rows[start..end]` to the tree. If it is split, says where its right side starts.
-    fn split(&mut self, start: usize, end: usize, rng: &mut Rng) -> Option<usize> {
+    fn split(&mut self, start: usize, end: usize, depth: usize, rng: &mut Rng) -> Option<usize> {
         let (mut n_rows, mut squares) = (0, 0);
         for &row in &self.rows[start..end] {
             let Drawn { class, n_times } = self.drawn[row as usize];
@@ -139,15 +159,18 @@ impl<'a> Growth<'a> {
             *count += n_times;
             n_rows += n_times;
         }
-        let best = if squares == n_rows * n_rows { None } else { self.best(start, end, (n_rows, squares), rng) };
+        let is_leaf = squares == n_rows * n_rows || self.depths.last() == Some(&depth);
+        let best = if is_leaf { None } else { self.best(start, end, (n_rows, squares), rng) };
+        let is_read = best.is_none() || self.depths.contains(&depth);
+        let shares = if is_read { self.add_shares(start, end, n_rows) } else { Part { start: 0, end: 0 } };
         let middle = match best {
             None => {
-                self.add_leaf(start, end, n_rows);
+                self.tree.nodes.push(TreeNode::Leaf { shares });
                 None
             }
             Some(best) => {
                 self.importance[best.latent] += (best.proxy - squares as f64 / n_rows as f64).max(0.0);
-                Some(self.add_split(start, end, &best))
+                Some(self.add_split(start, end, &best, shares))
             }
         };
         for &row in &self.rows[start..end] {
@@ -236,7 +259,8 @@ impl<'a> Growth<'a> {
         self.right_side = left_side;
     }
 
-    fn add_leaf(&mut self, start: usize, end: usize, n_rows: i64) {
+    /// Adds the shares of the classes that a node's rows have, whose counts are spent.
+    fn add_shares(&mut self, start: usize, end: usize, n_rows: i64) -> Part {
         let first = self.tree.shares.len() as u32;
         for &row in &self.rows[start..end] {
             let class = self.drawn[row as usize].class as usize;
@@ -246,13 +270,13 @@ impl<'a> Growth<'a> {
                 self.tree.shares.push((class, count as f64 / n_rows as f64));
             }
         }
-        self.tree.nodes.push(TreeNode::Leaf { start: first, end: self.tree.shares.len() as u32 });
+        Part { start: first, end: self.tree.shares.len() as u32 }
     }
 
     /// Adds a split and moves the rows that go right behind those that go left.
-    fn add_split(&mut self, start: usize, end: usize, best: &Best) -> usize {
+    fn add_split(&mut self, start: usize, end: usize, best: &Best, shares: Part) -> usize {
         let threshold = f64::from(best.below) / 2.0 + f64::from(best.above) / 2.0;
-        self.tree.nodes.push(TreeNode::Split { latent: best.latent as u32, right: 0, threshold });
+        self.tree.nodes.push(TreeNode::Split { latent: best.latent as u32, right: 0, threshold, shares });
         let values = &self.table.columns[best.latent].values;
         let is_right = |row: u32| f64::from(values[row as usize]) > threshold;
         start + partition(&mut self.rows[start..end], &mut self.right, is_right)

@@ -6,8 +6,10 @@
 pub mod boosted_trees;
 mod decision_tree;
 mod gradients;
+pub mod kernel_ridge;
 pub mod lasso;
 pub mod lbfgs;
+pub mod least_squares;
 mod line_search;
 pub mod linear_svm;
 pub mod logistic_regression;

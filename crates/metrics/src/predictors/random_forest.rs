@@ -32,9 +32,15 @@ pub struct RandomForest {
 impl RandomForest {
     /// Fits a forest to the classes of the table's rows.
     pub fn fit(table: &RankedColumns, classes: &Classes, rng: &mut Rng) -> Self {
+        Self::fit_to_depths(table, classes, &[], rng)
+    }
+
+    /// Fits a forest whose trees are no deeper than the last of the ascending `depths`, and which predicts as it would had
+    /// it been grown no further than to any one of them.
+    pub fn fit_to_depths(table: &RankedColumns, classes: &Classes, depths: &[usize], rng: &mut Rng) -> Self {
         let seeds: Vec<Seed> = (0..N_TREES).map(|_| Seed(rng.random())).collect();
         let grown: Vec<(DecisionTree, Vec<f64>)> =
-            seeds.par_iter().map(|seed| DecisionTree::grow(table, classes, &mut seed.stream("tree"))).collect();
+            seeds.par_iter().map(|seed| DecisionTree::grow(table, classes, depths, &mut seed.stream("tree"))).collect();
         let mut importance = vec![0.0; table.columns.len()];
         for (_, of_tree) in &grown {
             // A tree that split nothing has no importances, and the mean is over the others.
@@ -54,16 +60,25 @@ impl RandomForest {
 
     /// The predicted classes. `codes [rows, latents]`
     pub fn predict(&self, codes: &Array2<f64>) -> Vec<usize> {
+        self.predict_at(None, codes)
+    }
+
+    /// The classes that the trees predict at one of the depths they were fitted to.
+    pub fn predict_at_depth(&self, depth: usize, codes: &Array2<f64>) -> Vec<usize> {
+        self.predict_at(Some(depth), codes)
+    }
+
+    fn predict_at(&self, depth: Option<usize>, codes: &Array2<f64>) -> Vec<usize> {
         let n_latents = codes.ncols();
         let codes: Vec<f32> = codes.iter().map(|&value| as_compared(value)).collect();
         let blocks = codes.par_chunks(ROWS_AT_ONCE * n_latents);
-        blocks.flat_map_iter(|block| self.predict_block(block, n_latents)).collect()
+        blocks.flat_map_iter(|block| self.predict_block(block, n_latents, depth)).collect()
     }
 
-    fn predict_block(&self, block: &[f32], n_latents: usize) -> Vec<usize> {
+    fn predict_block(&self, block: &[f32], n_latents: usize, depth: Option<usize>) -> Vec<usize> {
         let mut shares = vec![0.0; block.len() / n_latents * self.n_classes]; // [rows, classes]
         for tree in &self.trees {
-            tree.add_shares(block, n_latents, &mut shares, self.n_classes);
+            tree.add_shares(block, n_latents, depth, &mut shares, self.n_classes);
         }
         let first_best = |shares: &[f64]| {
             (1..shares.len()).fold(0, |best, class| if shares[class] > shares[best] { class } else { best })

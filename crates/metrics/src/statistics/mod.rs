@@ -19,6 +19,7 @@ pub mod neighbour_information;
 pub mod normal;
 pub mod pearson;
 pub mod quantised_normal;
+pub mod r_squared;
 pub mod ranks;
 pub mod roc_auc;
 pub mod spearman;

@@ -2,8 +2,9 @@
 
 #![expect(clippy::unwrap_used, reason = "a test that panics has failed")]
 
+mod outside;
+
 use std::io::{Cursor, Write};
-use std::path::PathBuf;
 use std::process::Command;
 
 use proptest::prelude::*;
@@ -87,11 +88,8 @@ proptest! {
 
 #[test]
 fn the_golden_inputs_are_read() {
-    let Some(folder) = std::env::var_os("UNBRAID_GOLDEN") else {
-        println!("skipped: UNBRAID_GOLDEN does not name a folder with inputs/");
-        return;
-    };
-    let inputs = PathBuf::from(folder).join("inputs");
+    let Some(folder) = outside::folder("UNBRAID_GOLDEN") else { return };
+    let inputs = folder.join("inputs");
     for (name, n_rows, n_latents, is_grid) in [
         ("identity_noise", 46_080, 8, true),
         ("rotated", 46_080, 5, true),
@@ -113,8 +111,7 @@ fn the_golden_inputs_are_read() {
 fn numpy_reads_what_is_exported_and_is_read_in_turn() {
     let has_numpy = Command::new("python3").args(["-c", "import numpy"]).output().is_ok_and(|run| run.status.success());
     if !has_numpy {
-        println!("skipped: python3 with numpy is not installed");
-        return;
+        return outside::skip("python3 with numpy is not installed");
     }
     let folder = tempdir().unwrap();
     let (exported, saved) = (folder.path().join("exported.npz"), folder.path().join("saved.npz"));

@@ -2,7 +2,7 @@
 
 #![expect(clippy::unwrap_used, reason = "a test that panics has failed")]
 
-use std::path::PathBuf;
+mod outside;
 
 use rayon::prelude::*;
 use toml::Table;
@@ -19,11 +19,8 @@ fn dsprites() -> Box<dyn Dataset> {
 
 #[test]
 fn published_images_are_met_but_for_single_pixels_of_five() {
-    let Some(folder) = std::env::var_os("UNBRAID_DATA") else {
-        println!("skipped: UNBRAID_DATA does not name a folder with dsprites_real_46080.npz");
-        return;
-    };
-    let mut npz = Npz::open(&PathBuf::from(folder).join("dsprites_real_46080.npz")).unwrap();
+    let Some(folder) = outside::folder("UNBRAID_DATA") else { return };
+    let mut npz = Npz::open(&folder.join("dsprites_real_46080.npz")).unwrap();
     let numbers = indices(&npz.required("index_in_full").unwrap()).unwrap();
     let images = npz.required("images").unwrap();
     assert_eq!(images.shape(), [46_080, 64, 64]);

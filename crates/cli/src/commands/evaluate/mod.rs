@@ -137,10 +137,10 @@ fn measure_all(inputs: &[Input], metrics: &[Vec<Named>], seed: Option<u64>) -> R
             n_begun += 1;
         };
         let scores = measure_subject(metrics, &Subject::among(&input.data, &others, seed), seed, &mut starting)?;
-        all.push(match inputs.len() - 1 - others.len() {
-            0 => scores,
-            n_left_out => scores.with_note("udr", &format!("{n_left_out} inputs of other images took no part")),
-        });
+        let n_others = inputs.len() - 1;
+        let note = format!("compared with {} of {n_others} inputs: the others show other images", others.len());
+        let is_noted = others.len() < n_others && metrics.iter().any(|metric| metric.name == "udr");
+        all.push(if is_noted { scores.with_note("udr", &note) } else { scores });
     }
     bar.finish_and_clear();
     Ok(all)

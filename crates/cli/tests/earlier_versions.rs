@@ -50,7 +50,10 @@ fn finished_runs_are_read_and_scored() {
         assert!(place.path("run/report.html").exists(), "{name}");
         place.output(&["traverse", "run"]);
         for file in ["codes.npy", "factors.npy", "config.toml", "losses.csv", "model.safetensors"] {
-            assert!(fs::read(from.join(file)).unwrap() == fs::read(place.path("run").join(file)).unwrap(), "{name}: {file}");
+            assert!(
+                fs::read(from.join(file)).unwrap() == fs::read(place.path("run").join(file)).unwrap(),
+                "{name}: {file}"
+            );
         }
     }
 }

@@ -46,7 +46,10 @@ fn a_run_that_has_lost_its_checkpoint_keeps_its_results() {
     fs::remove_file(place.path("a/model.safetensors")).unwrap();
     let before = files_in(&place.path("a"));
     let message = place.refusal(&["resume", "a"], 2);
-    assert!(message.contains("a has no model.safetensors, and what was made with it is there: report.html"), "{message}");
+    assert!(
+        message.contains("a has no model.safetensors, and what was made with it is there: report.html"),
+        "{message}"
+    );
     for wanted in ["codes.npy", "scores.json", "figures", "losses.csv", "unbraid train a/config.toml --out FOLDER"] {
         assert!(message.contains(wanted), "{wanted}: {message}");
     }
@@ -85,7 +88,8 @@ fn a_checkpoint_with_one_changed_bit_is_refused() {
     let middle = model.len() / 2;
     model[middle] ^= 1;
     place.write("a/model.safetensors", &model);
-    for command in [&["resume", "a"][..], &["report", "a"], &["traverse", "a"], &["evaluate", "a", "--metrics", "dto"]] {
+    for command in [&["resume", "a"][..], &["report", "a"], &["traverse", "a"], &["evaluate", "a", "--metrics", "dto"]]
+    {
         let message = place.refusal(command, 2);
         assert!(message.contains("a/model.safetensors: the checkpoint is damaged: its checksum"), "{message}");
     }
@@ -105,9 +109,9 @@ fn a_finished_run_says_so_and_is_left_as_it_is() {
     fs::remove_file(place.path("a/report.html")).unwrap();
     let again = place.run(&["resume", "a"]);
     assert!(again.status.success() && !String::from_utf8(again.stderr).unwrap().contains("finished before"));
-    assert!(exact_files(&place.path("a")).iter().all(|(name, bytes)| before.iter().any(|(path, of_path)| {
-        path.ends_with(&format!("a/{name}")) && of_path == bytes
-    })));
+    assert!(exact_files(&place.path("a")).iter().all(|(name, bytes)| {
+        before.iter().any(|(path, of_path)| path.ends_with(&format!("a/{name}")) && of_path == bytes)
+    }));
 }
 
 #[test]
@@ -128,7 +132,9 @@ fn only_what_does_not_decide_the_training_may_change() {
     for key in ["seed", "framework.beta", "training.batch_size", "dataset.name"] {
         let message = place.refusal(&["resume", "a", "--set", &format!("{key}=2")], 2);
         assert!(message.contains(&format!("a run goes on with the \"{key}\" that it was started with")), "{message}");
-        assert!(message.contains("only training.steps, training.checkpoint_every, rows, rows_seed and metrics may change"));
+        assert!(
+            message.contains("only training.steps, training.checkpoint_every, rows, rows_seed and metrics may change")
+        );
     }
     let message = place.refusal(&["resume", "a", "--set", "training.steps=30"], 2);
     assert!(message.contains("was taken after step 40, past the 30"), "{message}");
@@ -183,35 +189,4 @@ fn a_folder_that_is_removed_while_it_trains_is_a_failure_on_the_way() {
     let said = String::from_utf8(output.stderr).unwrap();
     assert_eq!(output.status.code(), Some(1), "{said}");
     assert!(said.contains("error: a was removed while the run went on"), "{said}");
-}
-
-#[test]
-#[cfg(unix)]
-fn archives_onto_a_full_disk_say_what_happened_and_where() {
-    let place = trained();
-    place.output(&["data", "export", "xy_squares", "images.npz", "--set", "squares=1"]);
-    let shell = |line: &str| {
-        // The file is written under this name until it is whole; `exec` keeps the number of the process.
-        let line = format!("ln -s /dev/full out.npz.partial-$$; exec {} {line}", env!("CARGO_BIN_EXE_unbraid"));
-        std::process::Command::new("sh").args(["-c", &line]).current_dir(place.path("")).output().unwrap()
-    };
-    let output = shell("data export xy_squares out.npz --set squares=1");
-    let said = String::from_utf8(output.stderr).unwrap();
-    assert_eq!(output.status.code(), Some(1), "{said}");
-    assert!(said.contains("error: cannot write out.npz: no space left on the disk"), "{said}");
-    assert!(!place.path("out.npz").exists());
-}
-
-#[test]
-fn the_whole_config_is_printed_and_nothing_is_trained() {
-    let place = Place::new();
-    place.write("small.toml", SMALL);
-    let printed = place.output(&["train", "small.toml", "--print-config", "--set", "framework.beta=8"]);
-    assert!(printed.contains("beta = 8.0") && printed.contains("epsilon = 0.00000001"), "{printed}");
-    assert!(!place.path("runs").exists());
-    place.write("whole.toml", &printed);
-    assert_eq!(place.output(&["train", "whole.toml", "--print-config"]), printed);
-    place.output(&["train", "whole.toml", "--out", "a"]);
-    assert_eq!(fs::read_to_string(place.path("a/config.toml")).unwrap(), printed);
-    assert!(place.refusal(&["train", "small.toml", "--print-config", "--set", "rows=99"], 2).contains("\"rows\" is 99"));
 }

@@ -11,18 +11,8 @@ use unbraid_learn::{frameworks, nets, optimisers};
 use unbraid_report::whole_file::read_text;
 
 /// What stands at the top of a config.
-pub(crate) const KEYS: &[&str] = &[
-    "seed",
-    "rows",
-    "rows_seed",
-    "dataset",
-    "sampler",
-    "framework",
-    "model",
-    "optimiser",
-    "training",
-    "metrics",
-];
+pub(crate) const KEYS: &[&str] =
+    &["seed", "rows", "rows_seed", "dataset", "sampler", "framework", "model", "optimiser", "training", "metrics"];
 
 /// All that decides a run, with every default filled in.
 #[derive(Debug, Clone, PartialEq)]

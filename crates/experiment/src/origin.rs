@@ -69,9 +69,9 @@ fn difference(key: &str, own: Option<&Value>, other: Option<&Value>) -> Option<(
     if let (Some(Value::Table(own)), Some(Value::Table(other))) = (own, other) {
         // The name comes first: other settings follow from it.
         let keys = std::iter::once("name").chain(own.keys().chain(other.keys()).map(String::as_str));
-        return keys.map(|inner| (inner, own.get(inner), other.get(inner))).find_map(|(inner, own, other)| {
-            difference(&format!("{key}.{inner}"), own, other)
-        });
+        return keys
+            .map(|inner| (inner, own.get(inner), other.get(inner)))
+            .find_map(|(inner, own, other)| difference(&format!("{key}.{inner}"), own, other));
     }
     let shown = |value: Option<&Value>| value.map_or("left out".to_string(), Value::to_string);
     Some((key.to_string(), shown(own), shown(other)))
@@ -110,7 +110,9 @@ mod tests {
     fn the_first_versions_words_mean_the_same() {
         // What may change stood there as zeros and as an empty list.
         let origin = config(&[]).origin().replace("[training]\n", "[training]\nsteps = 0\ncheckpoint_every = 0\n");
-        config(&["training.steps=9", "rows=20", "rows_seed=4"]).check_origin(&format!("metrics = []\n{origin}")).unwrap();
+        config(&["training.steps=9", "rows=20", "rows_seed=4"])
+            .check_origin(&format!("metrics = []\n{origin}"))
+            .unwrap();
     }
 
     #[test]
@@ -136,14 +138,18 @@ mod tests {
             first(&["framework.name=ae"]),
             format!("\"framework.name\" {end}: it is \"ae\", and was \"beta_vae\"")
         );
-        assert_eq!(first(&["dataset.fix={ x_0 = 0 }"]), format!("\"dataset.fix\" {end}: it is {{ x_0 = 0 }}, and was left out"));
+        assert_eq!(
+            first(&["dataset.fix={ x_0 = 0 }"]),
+            format!("\"dataset.fix\" {end}: it is {{ x_0 = 0 }}, and was left out")
+        );
     }
 
     #[test]
     fn changes_of_what_decides_the_training_are_refused() {
         let changes = |all: &[&str]| check_changes(&all.iter().map(ToString::to_string).collect::<Vec<_>>());
         changes(&["training.steps=80", "rows=5", "rows_seed=2", "training.checkpoint_every=4", "metrics=[]"]).unwrap();
-        for change in ["seed=2", "framework.beta=8", "training.learning_rate=1.0", "training={ steps = 1 }", "training"] {
+        for change in ["seed=2", "framework.beta=8", "training.learning_rate=1.0", "training={ steps = 1 }", "training"]
+        {
             let message = changes(&["rows=5", change]).unwrap_err().to_string();
             let key = change.split('=').next().unwrap();
             assert!(message.starts_with(&format!("--set {key}: a run goes on with the \"{key}\"")), "{message}");

@@ -69,7 +69,9 @@ impl Udr {
         }
         for other in subject.others() {
             same_images(data, other).map_err(|reason| {
-                format!("needs codes of the same images in the same order, but another input is of other images: {reason}")
+                format!(
+                    "needs codes of the same images in the same order, but another input is of other images: {reason}"
+                )
             })?;
         }
         let rows = data.extras().train_rows.as_deref();

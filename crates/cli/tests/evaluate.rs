@@ -301,21 +301,21 @@ fn runs_with_several_seeds_encode_the_same_rows_and_are_ranked() {
     let told: Value =
         serde_json::from_str(&place.output(&["evaluate", "s1", "s2", "s3", "--metrics", "udr", "--json"])).unwrap();
     for run in ["s1", "s2", "s3"] {
-        assert!(told[run]["scores"]["udr"].is_number(), "{told}");
+        assert!(told["inputs"][run]["scores"]["udr"].is_number(), "{told}");
     }
     // Of other images there is no ranking, and that is the reason that is told.
     place.output(&["resume", "s2", "--set", "rows_seed=2"]);
     let told: Value =
         serde_json::from_str(&place.output(&["evaluate", "s1", "s2", "--metrics", "udr", "--json"])).unwrap();
     for run in ["s1", "s2"] {
-        let reason = told[run]["undefined"]["udr"].as_str().unwrap();
+        let reason = told["inputs"][run]["undefined"]["udr"].as_str().unwrap();
         assert!(reason.contains("another input is of other images: the factors of its rows differ"), "{reason}");
     }
     let told: Value =
         serde_json::from_str(&place.output(&["evaluate", "s1", "s2", "s3", "--metrics", "udr", "--json"])).unwrap();
-    assert!(told["s1"]["scores"]["udr"].is_number(), "{told}");
+    assert!(told["inputs"]["s1"]["scores"]["udr"].is_number(), "{told}");
     assert!(
-        told["s1"]["notes"].to_string().contains("compared with 1 of 2 inputs: the others show other images"),
+        told["inputs"]["s1"]["notes"].to_string().contains("compared with 1 of 2 inputs: the others show other images"),
         "{told}"
     );
 }

@@ -77,11 +77,7 @@ impl Config {
 
     /// Reads the text of a config and puts overrides (`framework.beta=8`) into it.
     pub fn parse(text: &str, overrides: &[String]) -> Result<Self> {
-        let mut table = parse_toml(text)?;
-        for change in overrides {
-            apply_override(&mut table, change)?;
-        }
-        Self::from_table(table)
+        Self::from_changed(parse_toml(text)?, overrides)
     }
 
     /// Reads the `config.toml` of a run. Earlier versions wrote no `rows_seed` and chose rows by the seed of the run: such a
@@ -91,6 +87,10 @@ impl Config {
         if let (false, Some(seed)) = (table.contains_key("rows_seed"), table.get("seed").cloned()) {
             table.insert("rows_seed".into(), seed);
         }
+        Self::from_changed(table, overrides)
+    }
+
+    fn from_changed(mut table: Table, overrides: &[String]) -> Result<Self> {
         for change in overrides {
             apply_override(&mut table, change)?;
         }
@@ -319,8 +319,9 @@ const LARGEST: &str = "whole numbers in TOML end at 9223372036854775807, which i
 
 /// Whether the text is a whole number beyond those of TOML.
 fn is_too_large(text: &str) -> bool {
-    let digits = text.trim().trim_start_matches(['+', '-']).replace('_', "");
-    !digits.is_empty() && digits.bytes().all(|byte| byte.is_ascii_digit()) && digits.parse::<i64>().is_err()
+    let number = text.trim().replace('_', "");
+    let digits = number.trim_start_matches(['+', '-']);
+    !digits.is_empty() && digits.bytes().all(|byte| byte.is_ascii_digit()) && number.parse::<i64>().is_err()
 }
 
 #[cfg(test)]

@@ -6,6 +6,7 @@ use std::path::Path;
 use unbraid_data::{Error, Result, Seed};
 use unbraid_report::RunFolder;
 use unbraid_report::run_folder::quoted;
+use unbraid_report::whole_file::read_text;
 
 use crate::config::Config;
 use crate::jacobians::with_jacobians;
@@ -59,9 +60,10 @@ fn check_model(folder: &RunFolder, config: &Config) -> Result<()> {
         return Ok(());
     }
     let first_checkpoint = config.training.checkpoint_every.min(config.training.steps) as usize;
-    let last_step = folder.read_losses().ok().and_then(|losses| losses.steps.last().copied()).unwrap_or(0);
+    // Each step has a line, and the first line is the header.
+    let n_lines = read_text(&folder.losses_path()).map_or(0, |text| text.matches('\n').count());
     let mut found = folder.results();
-    if last_step > first_checkpoint {
+    if n_lines > first_checkpoint + 1 {
         found.push(folder.losses_path());
     }
     if found.is_empty() {

@@ -38,7 +38,7 @@ enum Command {
     Data(commands::data::Arguments),
     /// Train, measure and draw what a config describes
     Train(commands::train::Arguments),
-    /// Go on with a run that was stopped or killed
+    /// Go on with a run that was stopped or killed, or train one longer that has ended; a finished run is left as it is
     Resume(commands::resume::Arguments),
     /// Score the codes of runs, or of anyone's files: .npz, .npy, .csv, .parquet
     Evaluate(commands::evaluate::Arguments),

@@ -289,3 +289,61 @@ fn entangled_codes_keep_their_marginals_and_lose_their_axes() {
     assert!(place.refusal(&["entangle", "plain.npz", "nowhere/out.npz"], 2).contains("nowhere/out.npz"));
     assert!(place.refusal(&["entangle", "plain.npz", "./plain.npz"], 2).contains("is the input itself"));
 }
+
+#[test]
+fn runs_with_several_seeds_encode_the_same_rows_and_are_ranked() {
+    let place = Place::new();
+    place.write("small.toml", format!("rows = 30\n{SMALL}"));
+    for seed in ["1", "2", "3"] {
+        let (run, change) = (format!("s{seed}"), format!("seed={seed}"));
+        place.output(&["train", "small.toml", "--out", &run, "--set", &change]);
+    }
+    let told: Value =
+        serde_json::from_str(&place.output(&["evaluate", "s1", "s2", "s3", "--metrics", "udr", "--json"])).unwrap();
+    for run in ["s1", "s2", "s3"] {
+        assert!(told["inputs"][run]["scores"]["udr"].is_number(), "{told}");
+    }
+    // Of other images there is no ranking, and that is the reason that is told.
+    place.output(&["resume", "s2", "--set", "rows_seed=2"]);
+    let told: Value =
+        serde_json::from_str(&place.output(&["evaluate", "s1", "s2", "--metrics", "udr", "--json"])).unwrap();
+    for run in ["s1", "s2"] {
+        let reason = told["inputs"][run]["undefined"]["udr"].as_str().unwrap();
+        assert!(reason.contains("another input is of other images: the factors of its rows differ"), "{reason}");
+    }
+    let told: Value =
+        serde_json::from_str(&place.output(&["evaluate", "s1", "s2", "s3", "--metrics", "udr", "--json"])).unwrap();
+    assert!(told["inputs"]["s1"]["scores"]["udr"].is_number(), "{told}");
+    assert!(
+        told["inputs"]["s1"]["notes"].to_string().contains("compared with 1 of 2 inputs: the others show other images"),
+        "{told}"
+    );
+}
+
+#[test]
+fn what_an_auto_encoder_lacks_is_told_for_what_it_is() {
+    let place = Place::new();
+    place.write("ae.toml", SMALL.replace("\"beta_vae\"\nbeta = 0.5", "\"ae\""));
+    place.output(&["train", "ae.toml", "--out", "a"]);
+    let told: Value = serde_json::from_str(&place.output(&["evaluate", "a", "--json"])).unwrap();
+    for name in ["kl", "elbo", "polarized", "unsupervised.sampled"] {
+        let reason = told["undefined"][name].as_str().unwrap();
+        assert!(reason.contains("a deterministic auto-encoder has none"), "{name}: {reason}");
+        assert!(!reason.contains("which a trained run"), "{name}: {reason}");
+    }
+}
+
+#[test]
+#[cfg(unix)]
+fn entangling_onto_a_full_disk_says_what_happened_and_where() {
+    let place = Place::new();
+    place.write("codes.npz", Table::new(0.5).npz(None));
+    // The file is written under this name until it is whole; `exec` keeps the number of the process.
+    let binary = env!("CARGO_BIN_EXE_unbraid");
+    let line = format!("ln -s /dev/full out.npz.partial-$$; exec {binary} entangle codes.npz out.npz");
+    let output = std::process::Command::new("sh").args(["-c", &line]).current_dir(place.path("")).output().unwrap();
+    let said = String::from_utf8(output.stderr).unwrap();
+    assert_eq!(output.status.code(), Some(1), "{said}");
+    assert_eq!(said.lines().next(), Some("error: cannot write out.npz: no space left on the disk"));
+    assert!(!place.path("out.npz").exists());
+}

@@ -55,6 +55,7 @@ fn configs_with_mistakes() {
         ("latents = 2", "latents = 0", "[model] setting \"latents\" is 0"),
         ("seed = 7", "sede = 7", "a config has no \"sede\"; did you mean \"seed\"?"),
         ("seed = 7", "seed = -7", "\"seed\" is -7"),
+        ("seed = 7", "seed = 9223372036854775808", "bad.toml: line 2: 9223372036854775808 is too large"),
         ("seed = 7", "rows = 0", "\"rows\" is 0"),
         ("seed = 7", "rows = 99", "\"rows\" is 99 but the dataset has 64 images"),
         ("seed = 7", "seed = ", "bad.toml: line 2 is no TOML"),

@@ -136,3 +136,33 @@ fn start_up_needs_neither_files_nor_time() {
         assert!(help.contains(command), "{help}");
     }
 }
+
+#[test]
+#[cfg(unix)]
+fn an_export_onto_a_full_disk_says_what_happened_and_where() {
+    let place = Place::new();
+    // The file is written under this name until it is whole; `exec` keeps the number of the process.
+    let command = format!("exec {} data export xy_squares out.npz --set squares=1", env!("CARGO_BIN_EXE_unbraid"));
+    let line = format!("ln -s /dev/full out.npz.partial-$$; {command}");
+    let output = std::process::Command::new("sh").args(["-c", &line]).current_dir(place.path("")).output().unwrap();
+    let said = String::from_utf8(output.stderr).unwrap();
+    assert_eq!(output.status.code(), Some(1), "{said}");
+    assert!(said.contains("error: cannot write out.npz: no space left on the disk"), "{said}");
+    assert!(!place.path("out.npz").exists());
+}
+
+#[test]
+fn the_whole_config_is_printed_and_nothing_is_trained() {
+    let place = Place::new();
+    place.write("small.toml", SMALL);
+    let printed = place.output(&["train", "small.toml", "--print-config", "--set", "framework.beta=8"]);
+    assert!(printed.contains("beta = 8.0") && printed.contains("epsilon = 0.00000001"), "{printed}");
+    assert!(!place.path("runs").exists());
+    place.write("whole.toml", &printed);
+    assert_eq!(place.output(&["train", "whole.toml", "--print-config"]), printed);
+    place.output(&["train", "whole.toml", "--out", "a"]);
+    assert_eq!(std::fs::read_to_string(place.path("a/config.toml")).unwrap(), printed);
+    assert!(
+        place.refusal(&["train", "small.toml", "--print-config", "--set", "rows=99"], 2).contains("\"rows\" is 99")
+    );
+}

@@ -9,6 +9,7 @@ use zip::write::SimpleFileOptions;
 use zip::{CompressionMethod, ZipArchive, ZipWriter};
 
 use crate::error::{Error, Result};
+use crate::file_errors::cannot_write;
 use crate::npy::write_header;
 
 /// An archive that is being written.
@@ -63,7 +64,7 @@ pub(crate) fn write_archive(path: &Path, fill: impl FnOnce(&mut Archive) -> std:
     written.map_err(|error| {
         // What is left of it may not be there at all, and the first error is the one to tell.
         let _ = std::fs::remove_file(&partial);
-        Error::new(format!("{} cannot be written: {error}", path.display()))
+        cannot_write(path, &error)
     })
 }
 

@@ -34,6 +34,12 @@ impl Error {
         Self { kind: Kind::Failure, ..Self::new(message) }
     }
 
+    /// The same error as one that appeared while working on good input.
+    pub fn on_the_way(mut self) -> Self {
+        self.kind = Kind::Failure;
+        self
+    }
+
     /// Adds the line that says what to do.
     pub fn help(mut self, help: impl Into<String>) -> Self {
         self.help = Some(help.into());

@@ -11,6 +11,7 @@ pub mod error;
 pub mod export;
 pub mod factor_kinds;
 pub mod factor_space;
+pub mod file_errors;
 pub mod labelled_codes;
 pub mod loader;
 pub mod npy;

@@ -10,15 +10,19 @@ use unbraid_learn::schedule::Schedule;
 use unbraid_learn::{frameworks, nets, optimisers};
 use unbraid_report::whole_file::read_text;
 
-const KEYS: &[&str] = &["seed", "rows", "dataset", "sampler", "framework", "model", "optimiser", "training", "metrics"];
+/// What stands at the top of a config.
+pub(crate) const KEYS: &[&str] =
+    &["seed", "rows", "rows_seed", "dataset", "sampler", "framework", "model", "optimiser", "training", "metrics"];
 
 /// All that decides a run, with every default filled in.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Config {
-    /// Where all randomness comes from.
+    /// Where all randomness comes from, but the choice of rows.
     pub seed: u64,
     /// How many images are encoded for the metrics; all where absent.
     pub rows: Option<usize>,
+    /// Where the choice of these images comes from, so that runs with several seeds encode the same ones.
+    pub rows_seed: u64,
     /// What is learned from.
     pub dataset: Named,
     /// Which images are seen together.
@@ -73,14 +77,27 @@ impl Config {
 
     /// Reads the text of a config and puts overrides (`framework.beta=8`) into it.
     pub fn parse(text: &str, overrides: &[String]) -> Result<Self> {
-        let mut table: Table = text.parse().map_err(|error: toml::de::Error| not_toml(text, &error))?;
+        Self::from_changed(parse_toml(text)?, overrides)
+    }
+
+    /// Reads the `config.toml` of a run. Earlier versions wrote no `rows_seed` and chose rows by the seed of the run: such a
+    /// run keeps to that, for its codes may be there already.
+    pub fn parse_of_run(text: &str, overrides: &[String]) -> Result<Self> {
+        let mut table = parse_toml(text)?;
+        if let (false, Some(seed)) = (table.contains_key("rows_seed"), table.get("seed").cloned()) {
+            table.insert("rows_seed".into(), seed);
+        }
+        Self::from_changed(table, overrides)
+    }
+
+    fn from_changed(mut table: Table, overrides: &[String]) -> Result<Self> {
         for change in overrides {
             apply_override(&mut table, change)?;
         }
         Self::from_table(table)
     }
 
-    fn from_table(mut table: Table) -> Result<Self> {
+    pub(crate) fn from_table(mut table: Table) -> Result<Self> {
         if let Some(key) = table.keys().find(|key| !KEYS.contains(&key.as_str())) {
             let close = did_you_mean(key, KEYS.iter().copied());
             return Err(
@@ -103,6 +120,7 @@ impl Config {
         Ok(Self {
             seed: take_whole(&mut table, "seed")?.unwrap_or(1),
             rows: take_whole(&mut table, "rows")?.map(|rows| rows as usize),
+            rows_seed: take_whole(&mut table, "rows_seed")?.unwrap_or(1),
             dataset,
             sampler,
             framework,
@@ -115,8 +133,13 @@ impl Config {
 
     /// The whole config as TOML; reading it back gives the same config.
     pub fn to_toml(&self) -> String {
+        toml::to_string(&self.to_table()).expect("a table of numbers, strings and tables is TOML")
+    }
+
+    pub(crate) fn to_table(&self) -> Table {
         let mut table = Table::new();
         table.insert("seed".into(), whole(self.seed));
+        table.insert("rows_seed".into(), whole(self.rows_seed));
         if let Some(rows) = self.rows {
             table.insert("rows".into(), whole(rows as u64));
         }
@@ -133,29 +156,7 @@ impl Config {
         table.insert("training".into(), Value::Table(settings::as_table(&self.training)));
         let metrics = self.metrics.iter().map(|named| Value::Table(named.to_table())).collect();
         table.insert("metrics".into(), Value::Array(metrics));
-        toml::to_string(&table).expect("a table of numbers, strings and tables is TOML")
-    }
-}
-
-impl Config {
-    /// The part of the config that decides each training step, as TOML. How long the training goes on, what is encoded
-    /// and what is measured may change from one session to the next; this may not.
-    pub fn origin(&self) -> String {
-        let training = Training { steps: 0, checkpoint_every: 0, ..self.training.clone() };
-        Self { rows: None, metrics: Vec::new(), training, ..self.clone() }.to_toml()
-    }
-
-    /// Refuses to go on with a checkpoint that was trained with another config.
-    pub fn check_origin(&self, origin: &str) -> Result<()> {
-        let own = self.origin();
-        if own == origin {
-            return Ok(());
-        }
-        let parse = |text: &str| text.parse::<Table>().unwrap_or_default();
-        let (own, other) = (parse(&own), parse(origin));
-        let changed = KEYS.iter().find(|key| own.get(**key) != other.get(**key)).copied().unwrap_or("config");
-        Err(Error::new(format!("\"{changed}\" is not what the checkpoint was trained with"))
-            .help("only training.steps, training.checkpoint_every, rows and metrics may change in a run"))
+        table
     }
 }
 
@@ -272,9 +273,8 @@ fn take_whole(table: &mut Table, key: &str) -> Result<Option<u64>> {
     }
 }
 
-/// TOML's whole numbers are signed, so a larger one is written as its nearest.
 fn whole(value: u64) -> Value {
-    Value::Integer(i64::try_from(value).unwrap_or(i64::MAX))
+    Value::Integer(i64::try_from(value).expect("a config's numbers are read from TOML, which has no larger ones"))
 }
 
 /// Puts `key.key=value` into the table. The value is TOML; what is not TOML is taken as a string.
@@ -285,6 +285,9 @@ pub fn apply_override(table: &mut Table, change: &str) -> Result<()> {
         );
     };
     let text = text.trim();
+    if is_too_large(text) {
+        return Err(Error::new(format!("--set {path}: {text} is too large")).help(LARGEST));
+    }
     let value = format!("value = {text}").parse::<Table>().ok().and_then(|mut parsed| parsed.remove("value"));
     let value = value.unwrap_or_else(|| Value::String(text.to_string()));
     let mut keys: Vec<&str> = path.trim().split('.').collect();
@@ -300,9 +303,25 @@ pub fn apply_override(table: &mut Table, change: &str) -> Result<()> {
     Ok(())
 }
 
-fn not_toml(text: &str, error: &toml::de::Error) -> Error {
-    let line = error.span().map_or(1, |span| text[..span.start.min(text.len())].matches('\n').count() + 1);
-    Error::new(format!("line {line} is no TOML: {}", error.message().replace('\n', ", ")))
+/// Reads TOML; the line of a mistake is named.
+pub(crate) fn parse_toml(text: &str) -> Result<Table> {
+    text.parse().map_err(|error: toml::de::Error| {
+        let span = error.span().unwrap_or(0..0);
+        let line = text.get(..span.start).unwrap_or(text).matches('\n').count() + 1;
+        match text.get(span).filter(|found| is_too_large(found)) {
+            Some(number) => Error::new(format!("line {line}: {number} is too large")).help(LARGEST),
+            None => Error::new(format!("line {line} is no TOML: {}", error.message().replace('\n', ", "))),
+        }
+    })
+}
+
+const LARGEST: &str = "whole numbers in TOML end at 9223372036854775807, which is 2^63 - 1";
+
+/// Whether the text is a whole number beyond those of TOML.
+fn is_too_large(text: &str) -> bool {
+    let number = text.trim().replace('_', "");
+    let digits = number.trim_start_matches(['+', '-']);
+    !digits.is_empty() && digits.bytes().all(|byte| byte.is_ascii_digit()) && number.parse::<i64>().is_err()
 }
 
 #[cfg(test)]
@@ -348,5 +367,29 @@ mod tests {
         let wrong = SMALL.replace("beta_vae", "betavae");
         assert_eq!(first_line(message(&wrong)), "no framework is called \"betavae\"; did you mean \"beta_vae\"?");
         assert!(message("a = ").starts_with("line 1 is no TOML"));
+    }
+
+    #[test]
+    fn numbers_that_toml_does_not_have_are_refused_and_the_largest_is_kept() {
+        let config = Config::parse(SMALL, &["seed=9223372036854775807".into()]).unwrap();
+        assert_eq!(config.seed, 9_223_372_036_854_775_807);
+        assert_eq!(Config::parse(&config.to_toml(), &[]).unwrap(), config);
+        let help = "\n       whole numbers in TOML end at 9223372036854775807, which is 2^63 - 1";
+        for number in ["9223372036854775808", "18_446_744_073_709_551_616"] {
+            let of_file = message(&format!("\nseed = {number}\n{SMALL}"));
+            assert_eq!(of_file, format!("line 2: {number} is too large{help}"));
+            let of_change = Config::parse(SMALL, &[format!("seed={number}")]).unwrap_err().to_string();
+            assert_eq!(of_change, format!("--set seed: {number} is too large{help}"));
+        }
+    }
+
+    #[test]
+    fn a_run_of_an_earlier_version_keeps_its_rule_for_rows() {
+        let old = format!("seed = 7\n{SMALL}");
+        assert_eq!(Config::parse(&old, &[]).unwrap().rows_seed, 1);
+        assert_eq!(Config::parse_of_run(&old, &[]).unwrap().rows_seed, 7);
+        let written = Config::parse(&old, &[]).unwrap().to_toml();
+        assert_eq!(Config::parse_of_run(&written, &[]).unwrap().rows_seed, 1);
+        assert_eq!(Config::parse_of_run(&old, &["rows_seed=3".into()]).unwrap().rows_seed, 3);
     }
 }

@@ -74,7 +74,7 @@ pub fn demo(path: &Path, watch: &mut dyn Watch) -> Result<Demo> {
 fn start_or_go_on(config: &Config, path: &Path, watch: &mut dyn Watch) -> Result<Ending> {
     match RunFolder::open(path) {
         Err(_) => start(config, prepare(config)?, path, watch),
-        Ok(folder) if read_config(&folder)? == *config => resume(path, watch),
+        Ok(folder) if read_config(&folder)? == *config => resume(path, &[], watch),
         Ok(_) => Err(Error::new(format!("{} holds a run with another config than the demo's", path.display()))
             .help("choose another folder with --out")),
     }

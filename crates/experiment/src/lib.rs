@@ -4,6 +4,7 @@ pub mod config;
 pub mod demo;
 pub mod jacobians;
 pub mod measure;
+pub mod origin;
 pub mod page;
 pub mod pictures;
 pub mod prepare;

@@ -30,16 +30,22 @@ pub fn encode_dataset(
         if watch.should_stop() { ControlFlow::Break(()) } else { ControlFlow::Continue(()) }
     });
     let Some(encoded) = encoded else { return Ok(None) };
-    let mut factors = Array2::zeros((rows.len(), dataset.factors().n_factors()));
-    for (mut values, &row) in factors.outer_iter_mut().zip(&rows) {
-        dataset.read_factors(row, values.as_slice_mut().expect("a new matrix is row-major"));
-    }
+    let factors = factors_of(dataset, &rows);
     let extras = Extras {
         log_variances: encoded.log_variances.map(|table| table.mapv(f64::from)),
         reconstruction_losses: Some(encoded.reconstruction_losses.into_iter().map(f64::from).collect()),
         ..Extras::default()
     };
     LabelledCodes::new(encoded.codes.mapv(f64::from), factors, encoded_space(config, dataset), extras).map(Some)
+}
+
+/// The factors of these images, `[rows, factors]`.
+fn factors_of(dataset: &dyn Dataset, rows: &[usize]) -> Array2<f64> {
+    let mut factors = Array2::zeros((rows.len(), dataset.factors().n_factors()));
+    for (mut values, &row) in factors.outer_iter_mut().zip(rows) {
+        dataset.read_factors(row, values.as_slice_mut().expect("a new matrix is row-major"));
+    }
+    factors
 }
 
 /// The codes that a run left, which must be those that its config asks for.
@@ -58,6 +64,10 @@ pub fn read_codes(folder: &RunFolder, config: &Config, dataset: &dyn Dataset) ->
             "{place} has codes of {rows} images in {found} latents, which are not its config's"
         ))
         .help(format!("`unbraid resume {place}` encodes them again")));
+    }
+    if data.factors() != factors_of(dataset, &rows_to_encode(config, dataset.n_images())) {
+        return Err(Error::new(format!("{place} has codes of other images than its config's"))
+            .help(format!("`unbraid resume {place}` encodes them again")));
     }
     Ok(data)
 }

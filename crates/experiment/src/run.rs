@@ -5,40 +5,118 @@ use std::path::Path;
 
 use unbraid_data::{Error, Result, Seed};
 use unbraid_report::RunFolder;
+use unbraid_report::run_folder::quoted;
+use unbraid_report::whole_file::read_text;
 
 use crate::config::Config;
 use crate::jacobians::with_jacobians;
-use crate::measure::{encode_dataset, measure};
+use crate::measure::{encode_dataset, measure, read_codes};
+use crate::origin::check_changes;
 use crate::page::write_page;
 use crate::pictures::draw_all;
 use crate::prepare::{Prepared, prepare};
-use crate::train::{Ending, train};
+use crate::train::{Ending, Start, begin, train};
 use crate::watch::Watch;
 
 /// Starts a run in a new folder and carries it to its end. All that can be wrong with the config was found when it was
 /// prepared, before there is a folder.
-pub fn start(config: &Config, prepared: Prepared, path: &Path, watch: &mut dyn Watch) -> Result<Ending> {
+pub fn start(config: &Config, mut prepared: Prepared, path: &Path, watch: &mut dyn Watch) -> Result<Ending> {
     let folder = RunFolder::create(path, &config.to_toml())?;
-    carry_on(&folder, config, prepared, watch)
+    let _held = hold(&folder)?;
+    let start = begin(&folder, config, &mut prepared.learner)?;
+    carry_on(&folder, config, prepared, start, watch)
 }
 
-/// Goes on with a run from its last checkpoint to its end. A run that has ended gets its later stages done again.
-pub fn resume(path: &Path, watch: &mut dyn Watch) -> Result<Ending> {
+/// Goes on with a run from its last checkpoint to its end, with these changes of its config (`training.steps=800`). A run that
+/// has ended is left as it is, unless the config changed.
+pub fn resume(path: &Path, changes: &[String], watch: &mut dyn Watch) -> Result<Ending> {
     let folder = RunFolder::open(path)?;
-    let config = read_config(&folder)?;
-    let prepared = prepare(&config)?;
-    carry_on(&folder, &config, prepared, watch)
+    let _held = hold(&folder)?;
+    let before = read_config(&folder)?;
+    check_changes(changes)?;
+    let config = Config::parse_of_run(&folder.read_config()?, changes)
+        .map_err(|error| error.at(folder.config_path().display()))?;
+    let mut prepared = prepare(&config)?;
+    check_model(&folder, &before)?;
+    let start = begin(&folder, &config, &mut prepared.learner)?;
+    if config == before && is_finished(&folder, &config, &prepared, &start) {
+        return Ok(Ending::FinishedBefore(start.saved));
+    }
+    // Killed at any moment from here on, the run is not finished.
+    folder.remove_page()?;
+    let _held_too = if config == before { None } else { Some(change_config(&folder, &config)?) };
+    carry_on(&folder, &config, prepared, start, watch)
 }
 
-/// The config that a run was started with.
+/// The config of a run.
 pub fn read_config(folder: &RunFolder) -> Result<Config> {
-    Config::parse(&folder.read_config()?, &[]).map_err(|error| error.at(folder.config_path().display()))
+    Config::parse_of_run(&folder.read_config()?, &[]).map_err(|error| error.at(folder.config_path().display()))
 }
 
-fn carry_on(folder: &RunFolder, config: &Config, mut prepared: Prepared, watch: &mut dyn Watch) -> Result<Ending> {
-    let _held = hold(folder)?;
+/// Refuses a run that has lost its checkpoint: trained again from the start, it would lose its results as well. Where a run was
+/// killed before its first checkpoint there is only the log, which is no longer than up to that.
+fn check_model(folder: &RunFolder, config: &Config) -> Result<()> {
+    if folder.model_path().exists() {
+        return Ok(());
+    }
+    let first_checkpoint = config.training.checkpoint_every.min(config.training.steps) as usize;
+    // Each step has a line, and the first line is the header.
+    let n_lines = read_text(&folder.losses_path()).map_or(0, |text| text.matches('\n').count());
+    let mut found = folder.results();
+    if n_lines > first_checkpoint + 1 {
+        found.push(folder.losses_path());
+    }
+    if found.is_empty() {
+        return Ok(());
+    }
+    let place = quoted(folder.path());
+    let names: Vec<_> = found.iter().filter_map(|path| Some(path.file_name()?.to_string_lossy())).collect();
+    let message = format!("{place} has no model.safetensors, and what was made with it is there: {}", names.join(", "));
+    let help = format!(
+        "put model.safetensors back; or leave the run as it is (`unbraid evaluate {place}` needs no model) and train again \
+         elsewhere: unbraid train {} --out FOLDER",
+        quoted(&folder.config_path())
+    );
+    Err(Error::new(message).help(help))
+}
+
+/// Whether all that a run leaves is there. The page is written last.
+fn is_finished(folder: &RunFolder, config: &Config, prepared: &Prepared, start: &Start) -> bool {
+    start.saved == config.training.steps
+        && [folder.page_path(), folder.scores_path()].iter().all(|path| path.exists())
+        && read_codes(folder, config, prepared.dataset.as_ref()).is_ok()
+}
+
+/// Writes a config that changed and holds the new file, which is another one than was held before.
+fn change_config(folder: &RunFolder, config: &Config) -> Result<File> {
+    folder.write_config(&config.to_toml())?;
+    hold(folder)
+}
+
+/// The stages in order. The config was checked, so that whatever fails now is a failure on the way.
+fn carry_on(
+    folder: &RunFolder,
+    config: &Config,
+    prepared: Prepared,
+    start: Start,
+    watch: &mut dyn Watch,
+) -> Result<Ending> {
+    stages(folder, config, prepared, start, watch).map_err(|error| match folder.config_path().exists() {
+        true => error.on_the_way(),
+        false => Error::failure(format!("{} was removed while the run went on", quoted(folder.path())))
+            .help("what it had learned is lost: train again"),
+    })
+}
+
+fn stages(
+    folder: &RunFolder,
+    config: &Config,
+    mut prepared: Prepared,
+    start: Start,
+    watch: &mut dyn Watch,
+) -> Result<Ending> {
     folder.remove_leftovers()?;
-    if let Ending::Stopped(step) = train(folder, config, &mut prepared, watch)? {
+    if let Ending::Stopped(step) = train(folder, config, &mut prepared, start, watch)? {
         return Ok(Ending::Stopped(step));
     }
     let stopped = Ok(Ending::Stopped(prepared.learner.steps_taken()));

@@ -18,21 +18,44 @@ const LOADING_THREADS: usize = 1;
 pub enum Ending {
     /// All was done.
     Finished,
+    /// All had been done before, up to this step, and nothing was left to do.
+    FinishedBefore(u64),
     /// The user asked to stop after this step, which was saved.
     Stopped(u64),
 }
 
-/// Trains from the last checkpoint (or from the start) to the last step, leaving `losses.csv` and `model.safetensors`.
-pub fn train(folder: &RunFolder, config: &Config, prepared: &mut Prepared, watch: &mut dyn Watch) -> Result<Ending> {
-    let training = &config.training;
-    let learner = &mut prepared.learner;
-    let mut saved = load_checkpoint(folder, config, learner)?;
-    if saved > training.steps {
-        let message = format!("the checkpoint was taken after step {saved}, past the {} of its config", training.steps);
-        return Err(Error::new(message).help(format!("raise training.steps in {}", folder.config_path().display())));
+/// Where a training goes on from.
+pub struct Start {
+    /// The steps that the checkpoint was taken after; 0 where there is none.
+    pub saved: u64,
+    log: LossLog,
+}
+
+/// Gets ready to train from the last checkpoint (or from the start). Whatever speaks against it is found here, before any
+/// result is removed.
+pub fn begin(folder: &RunFolder, config: &Config, learner: &mut Learner) -> Result<Start> {
+    let saved = load_checkpoint(folder, config, learner)?;
+    let steps = config.training.steps;
+    if saved > steps {
+        let message = format!("the checkpoint was taken after step {saved}, past the {steps} of its config");
+        return Err(Error::new(message).help(format!("wanted \"training.steps\" of {saved} or more")));
     }
     let columns = [&["loss"], learner.framework.parts()].concat();
-    let mut log = LossLog::resume(&folder.losses_path(), &columns, saved as usize)?;
+    let log = LossLog::resume(&folder.losses_path(), &columns, saved as usize)?;
+    Ok(Start { saved, log })
+}
+
+/// Trains to the last step, leaving `losses.csv` and `model.safetensors`.
+pub fn train(
+    folder: &RunFolder,
+    config: &Config,
+    prepared: &mut Prepared,
+    start: Start,
+    watch: &mut dyn Watch,
+) -> Result<Ending> {
+    let training = &config.training;
+    let learner = &mut prepared.learner;
+    let Start { mut saved, mut log } = start;
     let (dataset, sampler) = (prepared.dataset.clone(), prepared.sampler.clone());
     let mut loader = Loader::start(dataset, sampler, Seed(config.seed), training.batch_size, saved, LOADING_THREADS)?;
     let (pixels, origin) = (prepared.dataset.image_shape().n_pixels(), config.origin());

@@ -6,6 +6,7 @@ use std::path::{Path, PathBuf};
 
 use ndarray::{Array1, Array2};
 use serde_json::Value;
+use unbraid_data::file_errors::{cannot_read, cannot_write};
 use unbraid_data::labelled_codes::Extras;
 use unbraid_data::npy::{read_list, read_table};
 use unbraid_data::{Error, FactorSpace, LabelledCodes, Result};
@@ -14,9 +15,7 @@ use unbraid_metrics::Scores;
 use crate::loss_log::{LossTable, read_losses};
 use crate::npy::write_npy;
 use crate::scores_file::{matrices_json, parse_matrices, parse_scores, scores_json};
-use crate::whole_file::{
-    cannot_read, cannot_write, create_folder, is_temporary_name, read_text, read_whole, write_new, write_whole,
-};
+use crate::whole_file::{create_folder, is_temporary_name, read_text, read_whole, write_new, write_whole};
 
 /// The path as a shell takes it: in quotes where it has a space.
 pub fn quoted(path: &Path) -> String {
@@ -52,10 +51,11 @@ impl RunFolder {
         if path.exists() && !path.is_dir() {
             return Err(Error::new(format!("{place} is a file, not a folder")).help("choose another path with `--out`"));
         }
-        let remains = [folder.model_path(), folder.losses_path(), folder.codes_path(), folder.scores_path()];
+        let mut remains = folder.results();
+        remains.extend([folder.model_path(), folder.losses_path()]);
         if let Some(found) = remains.iter().find(|path| path.exists()) {
             return Err(Error::new(format!("{place} has no config.toml, but {} of some run", found.display()))
-                .help("choose another folder with `--out`, or remove the file"));
+                .help("choose another folder with `--out`, or move it away"));
         }
         create_folder(path)?;
         folder.check_writable()?;
@@ -76,6 +76,11 @@ impl RunFolder {
         if !folder.config_path().is_file() {
             return Err(Error::new(format!("{place} holds no run: it has no config.toml"))
                 .help("give the folder that `unbraid train --out` wrote"));
+        }
+        // On a disk without links, a kill in the first moment of a run leaves it so.
+        if fs::metadata(folder.config_path()).is_ok_and(|found| found.len() == 0) {
+            return Err(Error::new(format!("{place} holds no run: its config.toml is empty"))
+                .help("remove the file, and train again"));
         }
         Ok(folder)
     }
@@ -143,6 +148,11 @@ impl RunFolder {
     /// Reads the config.
     pub fn read_config(&self) -> Result<String> {
         read_text(&self.config_path())
+    }
+
+    /// Writes the config of a run that goes on with another one.
+    pub fn write_config(&self, config: &str) -> Result<()> {
+        write_whole(&self.config_path(), config.as_bytes())
     }
 
     /// Writes the model.
@@ -218,8 +228,8 @@ impl RunFolder {
         write_whole(&self.page_path(), html.as_bytes())
     }
 
-    /// Removes codes, scores, figures and the page, which belong to the step that they were made after: training goes on.
-    pub fn remove_results(&self) -> Result<()> {
+    /// What there is of all that is made once training has ended: codes, scores, figures and the page.
+    pub fn results(&self) -> Vec<PathBuf> {
         let results = [
             self.page_path(),
             self.scores_path(),
@@ -228,13 +238,25 @@ impl RunFolder {
             self.factors_path(),
             self.log_variances_path(),
             self.reconstruction_losses_path(),
+            self.path.join("figures"),
         ];
-        results.iter().try_for_each(|path| remove(path))?;
-        let figures = self.path.join("figures");
-        match fs::remove_dir_all(&figures) {
-            Err(error) if error.kind() != ErrorKind::NotFound => Err(cannot_write(&figures, &error)),
-            _ => Ok(()),
+        results.into_iter().filter(|path| path.exists()).collect()
+    }
+
+    /// Removes the results, which belong to the step that they were made after: training goes on.
+    pub fn remove_results(&self) -> Result<()> {
+        for path in self.results() {
+            match path.is_dir() {
+                true => fs::remove_dir_all(&path).map_err(|error| cannot_write(&path, &error))?,
+                false => remove(&path)?,
+            }
         }
+        Ok(())
+    }
+
+    /// Removes the page, the last of the results: without it a run is not finished.
+    pub fn remove_page(&self) -> Result<()> {
+        remove(&self.page_path())
     }
 
     /// Removes the unfinished files that a killed run left behind. Only for the one process that goes on with the run.
@@ -313,6 +335,13 @@ mod tests {
         assert!(message(RunFolder::open(&file)).contains("is a file, not the folder of a run"));
         assert!(message(RunFolder::open(parent.path())).contains("holds no run: it has no config.toml"));
         assert!(message(RunFolder::open(&parent.path().join("b"))).starts_with("there is no folder"));
+        fs::write(parent.path().join("config.toml"), b"").unwrap();
+        assert!(message(RunFolder::open(parent.path())).contains("holds no run: its config.toml is empty"));
+        fs::remove_file(parent.path().join("config.toml")).unwrap();
+        // What a run would replace may be somebody's.
+        fs::create_dir(parent.path().join("figures")).unwrap();
+        assert!(message(RunFolder::create(parent.path(), "")).contains("has no config.toml, but "));
+        fs::remove_dir(parent.path().join("figures")).unwrap();
         // An empty folder, or one with other files, may take a run.
         RunFolder::create(parent.path(), "").unwrap();
         let mut names: Vec<_> = fs::read_dir(parent.path()).unwrap().map(|entry| entry.unwrap().file_name()).collect();

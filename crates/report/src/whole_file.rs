@@ -6,7 +6,8 @@ use std::fs::{self, File};
 use std::io::{self, BufWriter, ErrorKind, Write};
 use std::path::{Path, PathBuf};
 
-use unbraid_data::{Error, Result};
+use unbraid_data::Result;
+use unbraid_data::file_errors::{cannot_create, cannot_read, cannot_write};
 
 /// Puts `bytes` at `path`, in place of what was there.
 pub fn write_whole(path: &Path, bytes: &[u8]) -> Result<()> {
@@ -26,18 +27,10 @@ pub fn write_whole_with(path: &Path, fill: impl FnOnce(&mut dyn Write) -> io::Re
     written.map_err(|error| cannot_write(path, &error))
 }
 
-/// Puts `bytes` at `path`, where nothing may be yet.
+/// Puts `bytes` at `path`, where nothing may be yet. Of several processes that try at once, one succeeds.
 pub fn write_new(path: &Path, bytes: &[u8]) -> Result<()> {
-    let link = || {
-        let temporary = temporary_path(path)?;
-        let linked = File::create(&temporary)
-            .and_then(|file| fill_file(file, |writer| writer.write_all(bytes)))
-            // Unlike a rename, a link never takes the place of a file.
-            .and_then(|()| fs::hard_link(&temporary, path));
-        let _ = fs::remove_file(&temporary);
-        linked
-    };
-    link().map_err(|error| cannot_write(path, &error))
+    // Unlike a rename, a link never takes the place of a file.
+    put_new(path, bytes, |temporary| fs::hard_link(temporary, path)).map_err(|error| cannot_write(path, &error))
 }
 
 /// The bytes at `path`.
@@ -52,31 +45,7 @@ pub fn read_text(path: &Path) -> Result<String> {
 
 /// Makes the folder and those above it, where they are not there yet.
 pub fn create_folder(path: &Path) -> Result<()> {
-    fs::create_dir_all(path).map_err(|error| {
-        let message = format!("cannot create the folder {}: {}", path.display(), reason(&error));
-        match error.kind() {
-            // The folders above were asked for as well, so to create these first is no advice.
-            ErrorKind::NotFound => Error::new(message).help("choose another path"),
-            _ => with_advice(Error::new(message), path, &error),
-        }
-    })
-}
-
-/// The error for a file that could not be written: which, why, and what to do.
-pub fn cannot_write(path: &Path, error: &io::Error) -> Error {
-    with_advice(Error::new(format!("cannot write {}: {}", path.display(), reason(error))), path, error)
-}
-
-/// The error for a file that could not be read: which and why.
-pub fn cannot_read(path: &Path, error: &io::Error) -> Error {
-    let message = format!("cannot read {}: {}", path.display(), reason(error));
-    match error.kind() {
-        ErrorKind::NotFound => Error::new(message).help("check the path"),
-        ErrorKind::PermissionDenied => Error::new(message).help("ask for the right to read it"),
-        ErrorKind::IsADirectory => Error::new(message).help("give the path of a file"),
-        ErrorKind::InvalidData => Error::new(message).help("the file is damaged, or of another kind"),
-        _ => Error::new(message),
-    }
+    fs::create_dir_all(path).map_err(|error| cannot_create(path, &error))
 }
 
 /// Whether `name` is one that a write in progress gives its temporary file.
@@ -103,6 +72,28 @@ fn replace(path: &Path, fill: impl FnOnce(&mut dyn Write) -> io::Result<()>) -> 
     Ok(())
 }
 
+fn put_new(path: &Path, bytes: &[u8], link: impl FnOnce(&Path) -> io::Result<()>) -> io::Result<()> {
+    let temporary = temporary_path(path)?;
+    let written = File::create(&temporary).and_then(|file| fill_file(file, |writer| writer.write_all(bytes)));
+    let put = written.and_then(|()| match link(&temporary) {
+        Err(error) if error.kind() != ErrorKind::AlreadyExists => put_new_without_links(&temporary, path),
+        linked => linked,
+    });
+    let _ = fs::remove_file(&temporary);
+    put
+}
+
+/// For disks that know no links, such as those with exFAT: an empty file takes the name, which only one process can do, and
+/// the whole one replaces it. A kill between the two leaves the empty file.
+fn put_new_without_links(temporary: &Path, path: &Path) -> io::Result<()> {
+    File::create_new(path)?;
+    let moved = fs::rename(temporary, path);
+    if moved.is_err() {
+        let _ = fs::remove_file(path);
+    }
+    moved
+}
+
 fn fill_file(file: File, fill: impl FnOnce(&mut dyn Write) -> io::Result<()>) -> io::Result<()> {
     let is_regular = file.metadata()?.is_file();
     let mut writer = BufWriter::with_capacity(1 << 20, file);
@@ -114,39 +105,6 @@ fn fill_file(file: File, fill: impl FnOnce(&mut dyn Write) -> io::Result<()>) ->
 fn temporary_path(path: &Path) -> io::Result<PathBuf> {
     let name = path.file_name().ok_or(ErrorKind::IsADirectory)?.to_string_lossy();
     Ok(path.with_file_name(format!(".{name}.tmp-{}", std::process::id())))
-}
-
-fn reason(error: &io::Error) -> String {
-    match error.kind() {
-        ErrorKind::PermissionDenied => "permission denied".to_string(),
-        ErrorKind::StorageFull => "no space left on the disk".to_string(),
-        ErrorKind::IsADirectory => "it is a folder".to_string(),
-        ErrorKind::NotADirectory | ErrorKind::AlreadyExists => "a part of the path is a file, not a folder".to_string(),
-        ErrorKind::NotFound => "there is no such file or folder".to_string(),
-        ErrorKind::ReadOnlyFilesystem => "the disk is read-only".to_string(),
-        ErrorKind::QuotaExceeded => "the disk quota is used up".to_string(),
-        _ => error.to_string(),
-    }
-}
-
-fn with_advice(error: Error, path: &Path, cause: &io::Error) -> Error {
-    match cause.kind() {
-        ErrorKind::PermissionDenied | ErrorKind::ReadOnlyFilesystem => {
-            error.help("choose a place that you may write to")
-        }
-        ErrorKind::StorageFull | ErrorKind::QuotaExceeded => {
-            error.help("free some space, or choose a place on another disk")
-        }
-        ErrorKind::IsADirectory => error.help("give the path of a file"),
-        ErrorKind::NotFound => match path.parent() {
-            Some(folder) if !folder.as_os_str().is_empty() => {
-                error.help(format!("create the folder first: mkdir -p {}", folder.display()))
-            }
-            _ => error,
-        },
-        ErrorKind::NotADirectory | ErrorKind::AlreadyExists => error.help("choose another path"),
-        _ => error,
-    }
 }
 
 #[cfg(test)]
@@ -210,5 +168,41 @@ mod tests {
         write_whole(&link, b"new").unwrap();
         assert_eq!(fs::read(&file).unwrap(), b"new");
         assert!(fs::symlink_metadata(&link).unwrap().is_symlink());
+    }
+
+    #[test]
+    fn on_a_disk_without_links_a_new_file_appears_whole_and_takes_no_files_place() {
+        let no_links = |_: &Path| Err(io::Error::from(ErrorKind::PermissionDenied));
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("a.txt");
+        put_new(&path, b"first", no_links).unwrap();
+        let second = put_new(&path, b"second", no_links).unwrap_err();
+        assert_eq!(second.kind(), ErrorKind::AlreadyExists);
+        assert_eq!(fs::read(&path).unwrap(), b"first");
+        assert_eq!(names_in(folder.path()), ["a.txt"]);
+        // What is wrong with the place itself is still told.
+        let missing = put_new(&folder.path().join("none/a.txt"), b"", no_links).unwrap_err();
+        assert_eq!(missing.kind(), ErrorKind::NotFound);
+    }
+
+    #[test]
+    fn of_many_that_put_a_new_file_without_links_one_succeeds() {
+        let folder = tempfile::tempdir().unwrap();
+        for round in 0..50 {
+            let path = folder.path().join(format!("{round}.txt"));
+            let put = |name: String| {
+                let temporary = folder.path().join(format!(".{round}-{name}"));
+                fs::write(&temporary, &name).unwrap();
+                put_new_without_links(&temporary, &path).map(|()| name)
+            };
+            let names: Vec<String> = std::thread::scope(|scope| {
+                let put = &put;
+                let threads: Vec<_> =
+                    (0..4).map(|number: usize| scope.spawn(move || put(number.to_string()))).collect();
+                threads.into_iter().filter_map(|thread| thread.join().unwrap().ok()).collect()
+            });
+            assert_eq!(names.len(), 1, "{names:?}");
+            assert_eq!(fs::read_to_string(&path).unwrap(), names[0]);
+        }
     }
 }

@@ -34,7 +34,7 @@ fn table_width() -> Option<u16> {
 /// Prints how a run ended, with its scores where it finished; and what the command came to.
 fn tell_ending(ending: Ending, path: &Path) -> Result<Outcome> {
     match ending {
-        Ending::Finished => {
+        Ending::Finished | Ending::FinishedBefore(_) => {
             let folder = RunFolder::open(path)?;
             let dataset = read_config(&folder)?.dataset;
             let dataset = datasets::open(&dataset.name, &dataset.settings)?;

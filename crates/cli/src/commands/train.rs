@@ -8,6 +8,7 @@ use unbraid_experiment::{Config, run};
 
 use super::tell_ending;
 use crate::Outcome;
+use crate::output::print;
 use crate::watching::Watcher;
 
 /// Arguments of the command.
@@ -23,6 +24,10 @@ pub struct Arguments {
     /// Where the run goes; runs/NAME-OF-CONFIG where left out
     #[arg(long, value_name = "FOLDER")]
     out: Option<PathBuf>,
+
+    /// Print the whole config, with every --set and every default, and train nothing
+    #[arg(long)]
+    print_config: bool,
 }
 
 /// Carries out the command.
@@ -31,6 +36,10 @@ pub fn run(arguments: &Arguments) -> Result<Outcome> {
     let named = || Path::new("runs").join(arguments.config.file_stem().unwrap_or("run".as_ref()));
     let path = arguments.out.clone().unwrap_or_else(named);
     let prepared = prepare(&config).map_err(|error| error.at(arguments.config.display()))?;
+    if arguments.print_config {
+        print(config.to_toml().trim_end())?;
+        return Ok(Outcome::Done);
+    }
     let mut watcher = Watcher::new()?;
     let ending = run::start(&config, prepared, &path, &mut watcher)?;
     watcher.finish();

@@ -32,11 +32,13 @@ impl Metric for Kl {
     }
 }
 
+/// Why what is computed from posteriors is undefined for codes alone.
+pub const NEEDS_LOG_VARIANCES: &str = "needs the posterior's log-variances: a deterministic auto-encoder has none, and a file \
+                                       may hold them as `log_variances`";
+
 /// Each latent's mean divergence over all rows, `[latents]`, or what is missing.
 pub fn kl_per_latent(data: &LabelledCodes) -> Result<Array1<f64>, String> {
-    let log_variances = data.extras().log_variances.as_ref().ok_or(
-        "needs the posterior's log-variances, which a trained run or an `.npz` with `log_variances` has".to_string(),
-    )?;
+    let log_variances = data.extras().log_variances.as_ref().ok_or(NEEDS_LOG_VARIANCES)?;
     let per_row = Zip::from(data.codes()) // [rows, latents]
         .and(log_variances)
         .map_collect(|mean, log_variance| 0.5 * (mean * mean + log_variance.exp() - log_variance - 1.0));

@@ -85,8 +85,12 @@ impl Udr {
                 "needs several runs: give several inputs with other models' codes of the same images".to_string()
             );
         }
-        for (other, place) in subject.others().iter().zip(2..) {
-            same_images(data, other).map_err(|reason| format!("input {place} shows other images: {reason}"))?;
+        for other in subject.others() {
+            same_images(data, other).map_err(|reason| {
+                format!(
+                    "needs codes of the same images in the same order, but another input is of other images: {reason}"
+                )
+            })?;
         }
         let rows = data.extras().train_rows.as_deref();
         let ours = self.informative(data, rows)?;
@@ -129,7 +133,7 @@ impl Udr {
 /// Whether both tables have the same factors in the same rows.
 fn same_images(data: &LabelledCodes, other: &LabelledCodes) -> Result<(), String> {
     if data.n_rows() != other.n_rows() {
-        return Err(format!("it has {} rows, and the first {}", other.n_rows(), data.n_rows()));
+        return Err(format!("it has {} rows, and this one {}", other.n_rows(), data.n_rows()));
     }
     if data.factors() != other.factors() {
         return Err("the factors of its rows differ".to_string());
@@ -270,7 +274,11 @@ mod tests {
         let space = FactorSpace::grid([("shape", 2), ("scale", 2)]);
         let other = LabelledCodes::new(square(), factors, space, Extras::default()).unwrap();
         let reason = &score(&ours, &[&other]).undefined[0].1;
-        assert_eq!(reason, "input 2 shows other images: the factors of its rows differ");
+        assert_eq!(
+            reason,
+            "needs codes of the same images in the same order, but another input is of other images: the factors of its \
+             rows differ"
+        );
         let constant = score(&ours, &[&data(Array2::ones((4, 2)), None)]);
         assert!(constant.undefined[0].1.starts_with("no latent of a model"), "{constant:?}");
     }

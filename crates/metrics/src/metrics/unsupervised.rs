@@ -24,6 +24,7 @@ use serde::{Deserialize, Serialize};
 use unbraid_data::{LabelledCodes, Rng, settings};
 
 use crate::Change::*;
+use crate::metrics::kl::NEEDS_LOG_VARIANCES;
 use crate::statistics::classes::{Classes, classes_of_latents};
 use crate::statistics::covariance::Covariance;
 use crate::statistics::information::{Binning, check_bins, published};
@@ -107,7 +108,7 @@ fn dependence(prefix: &str, covariance: &Covariance, bins: &[Classes]) -> Scores
 /// Codes of the train rows, each drawn from its posterior. `[rows, latents]`
 fn sampled_codes(data: &LabelledCodes, rng: &mut Rng) -> Result<Array2<f64>, &'static str> {
     let Some(log_variances) = &data.extras().log_variances else {
-        return Err("needs the posterior's log-variances, which a trained run or an `.npz` with `log_variances` has");
+        return Err(NEEDS_LOG_VARIANCES);
     };
     let mut sampled = data.codes().clone();
     for (code, log_variance) in sampled.iter_mut().zip(log_variances) {

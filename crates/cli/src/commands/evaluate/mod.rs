@@ -128,8 +128,7 @@ fn measure_all(inputs: &[Input], metrics: &[Vec<Named>], seed: Option<u64>) -> R
     let mut n_begun = 0;
     let mut all = Vec::new();
     for (position, (input, metrics)) in inputs.iter().zip(metrics).enumerate() {
-        let others = inputs.iter().enumerate().filter(|(other, _)| *other != position).map(|(_, other)| &other.data);
-        let others: Vec<&LabelledCodes> = others.filter(|other| shows_the_same(&input.data, other)).collect();
+        let others = others_beside(inputs, position);
         let seed = Seed(seed.unwrap_or(input.seed));
         let mut starting = |name: &str| {
             bar.set_position(n_begun);
@@ -137,15 +136,23 @@ fn measure_all(inputs: &[Input], metrics: &[Vec<Named>], seed: Option<u64>) -> R
             bar.tick();
             n_begun += 1;
         };
-        all.push(measure_subject(metrics, &Subject::among(&input.data, &others, seed), seed, &mut starting)?);
+        let scores = measure_subject(metrics, &Subject::among(&input.data, &others, seed), seed, &mut starting)?;
+        let n_others = inputs.len() - 1;
+        let note = format!("compared with {} of {n_others} inputs: the others show other images", others.len());
+        let is_noted = others.len() < n_others && metrics.iter().any(|metric| metric.name == "udr");
+        all.push(if is_noted { scores.with_note("udr", &note) } else { scores });
     }
     bar.finish_and_clear();
     Ok(all)
 }
 
-/// Whether both are codes of the same images, as far as their factors tell.
-fn shows_the_same(data: &LabelledCodes, other: &LabelledCodes) -> bool {
-    data.factors() == other.factors()
+/// The other inputs that are of the same images, as far as their factors tell. Where there are others and none is, all of them:
+/// metrics that need several models then say what is wrong with them.
+fn others_beside(inputs: &[Input], position: usize) -> Vec<&LabelledCodes> {
+    let others = inputs.iter().enumerate().filter(|(other, _)| *other != position).map(|(_, other)| &other.data);
+    let (same, different): (Vec<_>, Vec<_>) =
+        others.partition(|other| other.factors() == inputs[position].data.factors());
+    if same.is_empty() { different } else { same }
 }
 
 fn table(inputs: &[Input], evaluated: &Evaluated, with_parts: bool) -> String {

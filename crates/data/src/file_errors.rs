@@ -1,0 +1,107 @@
+//! Files that cannot be read or written: which, why, and what to do.
+
+use std::error::Error as _;
+use std::io::{self, ErrorKind};
+use std::path::Path;
+
+use crate::error::Error;
+
+/// The error for a file that could not be written: which, why, and what to do. A disk that is full is a failure on the way,
+/// whatever was asked for.
+pub fn cannot_write(path: &Path, error: &io::Error) -> Error {
+    with_advice(Error::new(format!("cannot write {}: {}", path.display(), reason(error))), path, error)
+}
+
+/// The error for a folder that could not be made, with those above it.
+pub fn cannot_create(path: &Path, error: &io::Error) -> Error {
+    let message = format!("cannot create the folder {}: {}", path.display(), reason(error));
+    match error.kind() {
+        // The folders above were asked for as well, so to create these first is no advice.
+        ErrorKind::NotFound => Error::new(message).help("choose another path"),
+        _ => with_advice(Error::new(message), path, error),
+    }
+}
+
+/// The error for a file that could not be read: which and why.
+pub fn cannot_read(path: &Path, error: &io::Error) -> Error {
+    let message = format!("cannot read {}: {}", path.display(), reason(error));
+    match error.kind() {
+        ErrorKind::NotFound => Error::new(message).help("check the path"),
+        ErrorKind::PermissionDenied => Error::new(message).help("ask for the right to read it"),
+        ErrorKind::IsADirectory => Error::new(message).help("give the path of a file"),
+        ErrorKind::InvalidData => Error::new(message).help("the file is damaged, or of another kind"),
+        _ => Error::new(message),
+    }
+}
+
+fn reason(error: &io::Error) -> String {
+    match error.kind() {
+        ErrorKind::PermissionDenied => "permission denied".to_string(),
+        ErrorKind::StorageFull => "no space left on the disk".to_string(),
+        ErrorKind::IsADirectory => "it is a folder".to_string(),
+        ErrorKind::NotADirectory | ErrorKind::AlreadyExists => "a part of the path is a file, not a folder".to_string(),
+        ErrorKind::NotFound => "there is no such file or folder".to_string(),
+        ErrorKind::ReadOnlyFilesystem => "the disk is read-only".to_string(),
+        ErrorKind::QuotaExceeded => "the disk quota is used up".to_string(),
+        // Libraries wrap what happened in "i/o error" and the like: the innermost error is what the system said.
+        _ => match error.source() {
+            None => error.to_string(),
+            Some(mut cause) => {
+                while let Some(inner) = cause.source() {
+                    cause = inner;
+                }
+                cause.to_string()
+            }
+        },
+    }
+}
+
+fn with_advice(error: Error, path: &Path, cause: &io::Error) -> Error {
+    match cause.kind() {
+        ErrorKind::PermissionDenied | ErrorKind::ReadOnlyFilesystem => {
+            error.help("choose a place that you may write to")
+        }
+        ErrorKind::StorageFull | ErrorKind::QuotaExceeded => {
+            error.on_the_way().help("free some space, or choose a place on another disk")
+        }
+        ErrorKind::IsADirectory => error.help("give the path of a file"),
+        ErrorKind::NotFound => match path.parent() {
+            Some(folder) if !folder.as_os_str().is_empty() => {
+                error.help(format!("create the folder first: mkdir -p {}", folder.display()))
+            }
+            _ => error,
+        },
+        ErrorKind::NotADirectory | ErrorKind::AlreadyExists => error.help("choose another path"),
+        _ => error,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::error::Kind;
+
+    #[test]
+    fn a_full_disk_is_a_failure_on_the_way_and_a_missing_folder_is_not() {
+        let path = Path::new("runs/a/model.safetensors");
+        let full = cannot_write(path, &ErrorKind::StorageFull.into());
+        assert_eq!(
+            full.to_string(),
+            "cannot write runs/a/model.safetensors: no space left on the disk\n       \
+             free some space, or choose a place on another disk"
+        );
+        assert_eq!(full.kind(), Kind::Failure);
+        assert_eq!(cannot_write(path, &ErrorKind::NotFound.into()).kind(), Kind::Input);
+    }
+
+    #[test]
+    fn what_the_system_said_is_told_however_it_is_wrapped() {
+        let system = || io::Error::from_raw_os_error(5);
+        let wrapped = io::Error::from(zip::result::ZipError::Io(system()));
+        assert_eq!(wrapped.to_string(), "i/o error");
+        let message = cannot_write(Path::new("a.npz"), &wrapped).to_string();
+        assert_eq!(message, format!("cannot write a.npz: {}", system()));
+        let full = io::Error::from(zip::result::ZipError::Io(ErrorKind::StorageFull.into()));
+        assert!(cannot_write(Path::new("a.npz"), &full).to_string().contains("no space left on the disk"));
+    }
+}

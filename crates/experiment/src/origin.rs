@@ -1,0 +1,158 @@
+//! What decided a run's training, which a checkpoint keeps; and what may change from one session of a run to the next.
+
+use toml::{Table, Value};
+use unbraid_data::{Error, Result};
+
+use crate::config::{Config, KEYS, parse_toml};
+
+/// How long the training goes on, what is encoded and what is measured may change; what decides a training step may not.
+const MAY_CHANGE: &[&str] = &["training.steps", "training.checkpoint_every", "rows", "rows_seed", "metrics"];
+
+impl Config {
+    /// The part of the config that decides each training step, as TOML.
+    pub fn origin(&self) -> String {
+        toml::to_string(&deciding(self.to_table())).expect("a table of numbers, strings and tables is TOML")
+    }
+
+    /// Refuses to go on with a checkpoint that was trained with another config. Settings that its version did not have count
+    /// with their defaults.
+    pub fn check_origin(&self, origin: &str) -> Result<()> {
+        let other = parse_toml(origin).and_then(|table| Self::from_table(deciding(table))).map_err(|error| {
+            error
+                .at("the checkpoint was trained with a config that this version does not know")
+                .help("it was made by another version of unbraid: go on with that one")
+        })?;
+        let (own, other) = (deciding(self.to_table()), deciding(other.to_table()));
+        match KEYS.iter().find_map(|key| difference(key, own.get(*key), other.get(*key))) {
+            None => Ok(()),
+            Some((key, now, then)) => Err(Error::new(format!(
+                "\"{key}\" is not what the checkpoint was trained with: it is {now}, and was {then}"
+            ))
+            .help(only_these())),
+        }
+    }
+}
+
+/// Refuses changes (`framework.beta=8`) of what may not change in a run.
+pub fn check_changes(changes: &[String]) -> Result<()> {
+    let key = |change: &String| change.split('=').next().unwrap_or_default().trim().to_string();
+    match changes.iter().map(key).find(|key| !MAY_CHANGE.contains(&key.as_str())) {
+        None => Ok(()),
+        Some(key) => Err(Error::new(format!("--set {key}: a run goes on with the \"{key}\" that it was started with"))
+            .help(format!("{}; `unbraid train` starts a new run", only_these()))),
+    }
+}
+
+fn only_these() -> String {
+    let (last, others) = MAY_CHANGE.split_last().expect("some may change");
+    format!("only {} and {last} may change in a run", others.join(", "))
+}
+
+/// The table without what may change.
+fn deciding(mut table: Table) -> Table {
+    for path in MAY_CHANGE {
+        match path.split_once('.') {
+            None => table.remove(*path),
+            Some((section, key)) => {
+                table.get_mut(section).and_then(Value::as_table_mut).and_then(|section| section.remove(key))
+            }
+        };
+    }
+    table
+}
+
+/// The first setting in which two values of `key` differ, with both values.
+fn difference(key: &str, own: Option<&Value>, other: Option<&Value>) -> Option<(String, String, String)> {
+    if own == other {
+        return None;
+    }
+    if let (Some(Value::Table(own)), Some(Value::Table(other))) = (own, other) {
+        // The name comes first: other settings follow from it.
+        let keys = std::iter::once("name").chain(own.keys().chain(other.keys()).map(String::as_str));
+        return keys
+            .map(|inner| (inner, own.get(inner), other.get(inner)))
+            .find_map(|(inner, own, other)| difference(&format!("{key}.{inner}"), own, other));
+    }
+    let shown = |value: Option<&Value>| value.map_or("left out".to_string(), Value::to_string);
+    Some((key.to_string(), shown(own), shown(other)))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const SMALL: &str = "seed = 7\n[dataset]\nname = 'xy_squares'\n[framework]\nname = 'beta_vae'\n";
+
+    fn config(changes: &[&str]) -> Config {
+        Config::parse(SMALL, &changes.iter().map(ToString::to_string).collect::<Vec<_>>()).unwrap()
+    }
+
+    /// The origin as an earlier version wrote it, without one of today's settings.
+    fn origin_without(line: &str) -> String {
+        let origin = config(&[]).origin();
+        assert!(origin.contains(&format!("{line}\n")), "{origin}");
+        origin.replace(&format!("{line}\n"), "")
+    }
+
+    #[test]
+    fn a_setting_that_an_earlier_version_did_not_have_counts_with_its_default() {
+        let origin = origin_without("epsilon = 0.00000001");
+        config(&[]).check_origin(&origin).unwrap();
+        let message = config(&["optimiser.epsilon=1e-6"]).check_origin(&origin).unwrap_err().to_string();
+        assert_eq!(
+            message,
+            "\"optimiser.epsilon\" is not what the checkpoint was trained with: it is 0.000001, and was 0.00000001\n       \
+             only training.steps, training.checkpoint_every, rows, rows_seed and metrics may change in a run"
+        );
+    }
+
+    #[test]
+    fn the_first_versions_words_mean_the_same() {
+        // What may change stood there as zeros and as an empty list.
+        let origin = config(&[]).origin().replace("[training]\n", "[training]\nsteps = 0\ncheckpoint_every = 0\n");
+        config(&["training.steps=9", "rows=20", "rows_seed=4"])
+            .check_origin(&format!("metrics = []\n{origin}"))
+            .unwrap();
+    }
+
+    #[test]
+    fn a_setting_that_this_version_does_not_have_is_named() {
+        let origin = config(&[]).origin().replace("[framework]\n", "[framework]\ngamma = 1.0\n");
+        let message = config(&[]).check_origin(&origin).unwrap_err().to_string();
+        assert!(message.contains("[framework] has no setting \"gamma\""), "{message}");
+        assert!(message.ends_with("it was made by another version of unbraid: go on with that one"), "{message}");
+        let message = config(&[]).check_origin("curriculum = 2").unwrap_err().to_string();
+        assert!(message.contains("a config has no \"curriculum\""), "{message}");
+    }
+
+    #[test]
+    fn what_differs_is_named_with_both_values() {
+        let origin = config(&[]).origin();
+        let first = |changes: &[&str]| {
+            config(changes).check_origin(&origin).unwrap_err().to_string().lines().next().unwrap().to_string()
+        };
+        let end = "is not what the checkpoint was trained with";
+        assert_eq!(first(&["seed=8"]), format!("\"seed\" {end}: it is 8, and was 7"));
+        assert_eq!(first(&["framework.beta=8"]), format!("\"framework.beta\" {end}: it is 8.0, and was 4.0"));
+        assert_eq!(
+            first(&["framework.name=ae"]),
+            format!("\"framework.name\" {end}: it is \"ae\", and was \"beta_vae\"")
+        );
+        assert_eq!(
+            first(&["dataset.fix={ x_0 = 0 }"]),
+            format!("\"dataset.fix\" {end}: it is {{ x_0 = 0 }}, and was left out")
+        );
+    }
+
+    #[test]
+    fn changes_of_what_decides_the_training_are_refused() {
+        let changes = |all: &[&str]| check_changes(&all.iter().map(ToString::to_string).collect::<Vec<_>>());
+        changes(&["training.steps=80", "rows=5", "rows_seed=2", "training.checkpoint_every=4", "metrics=[]"]).unwrap();
+        for change in ["seed=2", "framework.beta=8", "training.learning_rate=1.0", "training={ steps = 1 }", "training"]
+        {
+            let message = changes(&["rows=5", change]).unwrap_err().to_string();
+            let key = change.split('=').next().unwrap();
+            assert!(message.starts_with(&format!("--set {key}: a run goes on with the \"{key}\"")), "{message}");
+        }
+    }
+}

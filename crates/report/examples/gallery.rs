@@ -117,17 +117,16 @@ fn run(folder: &Path, framework: &str, mixed: f64) -> Result<RunPage> {
     }
     let bytes = traversals_gif(&latents)?;
     write_whole(&folder.join(format!("{framework}_traversals.gif")), &bytes)?;
-    figures.insert(3, PageFigure { name: "moving".to_string(), caption: "The same, moving.".to_string(), bytes });
+    let caption = "The same, moving.".to_string();
+    figures.insert(3, PageFigure { name: "moving".to_string(), caption, bytes, narrow: None });
     let run = RunPage {
         title: format!("runs/{framework}"),
-        dataset: "xy_squares".to_string(),
-        framework: framework.to_string(),
-        n_steps: 20_000,
-        seed: 1,
+        sentence: format!("{framework}, trained for 20,000 steps of 64 images on xy_squares."),
         scores: made_up_scores(mixed),
         figures,
         config: "seed = 1\n\n[dataset]\nname = \"xy_squares\"\n\n[framework]\nname = \"beta_vae\"\nbeta = 4.0\n"
             .to_string(),
+        commands: vec![("Make this page again".to_string(), format!("unbraid report runs/{framework}"))],
     };
     write_whole(&folder.join(format!("{framework}.html")), run_page(&run).as_bytes())?;
     Ok(run)
@@ -244,5 +243,5 @@ fn draw_extremes(folder: &Path) -> Result<()> {
 
 fn save(folder: &Path, prefix: &str, name: &str, caption: &str, canvas: &Canvas) -> Result<PageFigure> {
     canvas.save(&folder.join(format!("{prefix}_{name}.png")))?;
-    Ok(PageFigure { name: name.to_string(), caption: caption.to_string(), bytes: canvas.to_png()? })
+    Ok(PageFigure { name: name.to_string(), caption: caption.to_string(), bytes: canvas.to_png()?, narrow: None })
 }

@@ -93,7 +93,7 @@ mod tests {
 
     #[test]
     fn every_key_is_told_and_nothing_else() {
-        let told: Vec<&str> = CONFIG_SETTINGS.iter().map(|setting| setting.name).collect();
+        let mut told: Vec<&str> = CONFIG_SETTINGS.iter().map(|setting| setting.name).collect();
         let mut wanted = Vec::new();
         for key in KEYS {
             match *key {
@@ -104,6 +104,8 @@ mod tests {
                 section => wanted.push(format!("{section}.name")),
             }
         }
+        told.sort_unstable();
+        wanted.sort_unstable();
         assert_eq!(told, wanted);
     }
 

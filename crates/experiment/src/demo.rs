@@ -4,7 +4,7 @@ use std::path::{Path, PathBuf};
 
 use unbraid_data::{Error, Result};
 use unbraid_metrics::Scores;
-use unbraid_report::figures::curves::{Scale, compare_losses};
+use unbraid_report::figures::curves::{Panels, Scale, compare_losses};
 use unbraid_report::page::{Comparison, PageFigure, comparison_page};
 use unbraid_report::{LossTable, RunFolder, write_whole};
 
@@ -22,9 +22,8 @@ const RUNS: &[(&str, &str)] = &[
 ];
 
 const TEXT: &str = "\
-Both saw the same dSprites squares, which differ in scale, x and y: ada_gvae pairs between which one factor differs, \
-beta_vae single images. With pairs, one latent moves the square along x, one along y, one scales it; without them every \
-latent mixes all three, though the images are redrawn about as well.";
+Both saw dSprites squares that differ in scale, x and y: ada_gvae pairs that differ in one of them, beta_vae single \
+images. With pairs one latent moves the square along x, one along y, one scales it; without, each latent mixes all three.";
 
 /// How the demo ended.
 pub struct Demo {
@@ -75,7 +74,12 @@ fn start_or_go_on(config: &Config, path: &Path, watch: &mut dyn Watch) -> Result
 /// Both runs' losses over one another; on the page this takes the place of each run's own.
 fn draw_losses(runs: &[(String, LossTable)]) -> Result<PageFigure> {
     let runs: Vec<(String, &LossTable)> = runs.iter().map(|(name, table)| (name.clone(), table)).collect();
-    let chart = compare_losses("", &runs, "", Scale::Fitting);
+    let draw = |set: Panels| compare_losses("", &runs, "", Scale::Fitting, set).to_png();
     let caption = "The losses of both runs and their parts, before weighting, against the training step.".to_string();
-    Ok(PageFigure { name: "losses".to_string(), caption, bytes: chart.to_png()?, narrow: None })
+    Ok(PageFigure {
+        name: "losses".to_string(),
+        caption,
+        bytes: draw(Panels::Beside)?,
+        narrow: Some(draw(Panels::Stacked)?),
+    })
 }

@@ -7,7 +7,7 @@ use unbraid_data::{Dataset, Error, LabelledCodes, Result, Seed};
 use unbraid_learn::encode::decode;
 use unbraid_metrics::Subject;
 use unbraid_metrics::metrics::kl::kl_per_latent;
-use unbraid_report::figures::curves::{Scale, loss_curves};
+use unbraid_report::figures::curves::{Panels, Scale, loss_curves};
 use unbraid_report::figures::factor_rows::evenly_spread;
 use unbraid_report::figures::heatmap::heatmap;
 use unbraid_report::figures::reconstructions::reconstructions;
@@ -73,8 +73,10 @@ impl Default for TraversalSettings {
 
 /// Draws every figure of a run into its folder.
 pub fn draw_all(folder: &RunFolder, config: &Config, prepared: &mut Prepared, data: &LabelledCodes) -> Result<()> {
-    let curves = loss_curves("", &folder.read_losses()?, "", Scale::Fitting);
-    folder.write_figure(names::LOSSES, &curves.to_png()?)?;
+    let losses = folder.read_losses()?;
+    let curves = |set: Panels| loss_curves("", &losses, "", Scale::Fitting, set).to_png();
+    folder.write_figure(names::LOSSES, &curves(Panels::Beside)?)?;
+    folder.write_figure(&narrow_name(names::LOSSES), &curves(Panels::Stacked)?)?;
     folder.write_figure(names::CORRELATION, &draw_correlation(data)?)?;
     if shows_pictures(prepared.dataset.as_ref()) {
         let rows = rows_to_encode(config, prepared.dataset.n_images());
@@ -147,7 +149,7 @@ fn traverse(
     Ok(Traversals { title, headers, rows: drawn })
 }
 
-/// The same with only some of its columns, evenly spread.
+/// The same with only some of its columns, evenly spread, and without a title.
 fn fewer_columns(whole: &Traversals, count: usize) -> Traversals {
     let columns = evenly_spread(whole.headers.len(), count);
     let rows = whole.rows.iter().map(|row| TraversalRow {
@@ -155,7 +157,7 @@ fn fewer_columns(whole: &Traversals, count: usize) -> Traversals {
         ..row.clone()
     });
     let headers = columns.iter().map(|&column| whole.headers[column].clone()).collect();
-    Traversals { title: "Latent traversals".to_string(), headers, rows: rows.collect() }
+    Traversals { title: String::new(), headers, rows: rows.collect() }
 }
 
 fn check_traversal(dataset: &dyn Dataset, settings: &TraversalSettings) -> Result<()> {

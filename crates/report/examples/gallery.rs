@@ -7,7 +7,7 @@ use unbraid_data::{Error, ImageShape, Result};
 use unbraid_metrics::{Matrix, Scores};
 use unbraid_report::figures::traversals::value_headers;
 use unbraid_report::figures::{
-    FactorRow, Scale, ScoreBars, TraversalRow, Traversals, bars, compare_losses, contact_sheet, evenly_spread,
+    FactorRow, Panels, Scale, ScoreBars, TraversalRow, Traversals, bars, compare_losses, contact_sheet, evenly_spread,
     factor_rows, heatmap, loss_curves, reconstructions, traversals, traversals_gif,
 };
 use unbraid_report::loss_log::{LossColumn, LossTable};
@@ -97,7 +97,7 @@ fn run(folder: &Path, framework: &str, mixed: f64) -> Result<RunPage> {
         (
             "loss_curves",
             "Each part of the loss against training steps.",
-            loss_curves("Losses", &table, "nats per image", Scale::Fitting),
+            loss_curves("Losses", &table, "nats per image", Scale::Fitting, Panels::Beside),
         ),
         (
             "reconstructions",
@@ -196,7 +196,7 @@ fn correlation(mixed: f64) -> Matrix {
 fn draw_comparison(folder: &Path, runs: &[RunPage]) -> Result<()> {
     let tables = [losses(1.0), losses(0.4)];
     let named: Vec<(String, &LossTable)> = runs.iter().map(|run| run.title.clone()).zip(&tables).collect();
-    let curves = compare_losses("Losses of both runs", &named, "nats per image", Scale::Fitting);
+    let curves = compare_losses("Losses of both runs", &named, "nats per image", Scale::Fitting, Panels::Beside);
     let names = ["mig", "dci.disentanglement", "factor_vae", "sap", "cbd"];
     let input = ScoreBars {
         title: "Scores".to_string(),
@@ -232,7 +232,8 @@ fn draw_extremes(folder: &Path) -> Result<()> {
     let mut table = losses(0.0);
     table.columns.truncate(1);
     let runs: Vec<(String, &LossTable)> = (0..5).map(|run| (format!("runs/with_a_long_name_{run}"), &table)).collect();
-    compare_losses("One part, five runs", &runs, "nats", Scale::Linear).save(&folder.join("curves_five.png"))?;
+    compare_losses("One part, five runs", &runs, "nats", Scale::Linear, Panels::Beside)
+        .save(&folder.join("curves_five.png"))?;
     let scores = ["total_correlation", "mig"].map(|name| {
         (name.to_string(), (0..5).map(|run| Some(f64::from(run) * 3.1 - 4.0)).collect::<Vec<Option<f64>>>())
     });

@@ -166,7 +166,9 @@ fn tell_config(name: Option<&str>, as_json: bool) -> Result<Outcome> {
         print(format!("{:#}", Value::from(objects)))?;
     } else {
         print(table_of_settings(&chosen, config_default))?;
-        print("`--set training.steps=1000` changes one for `train`; those of the sections `unbraid list` tells, too")?;
+        print(
+            "`--set training.steps=1000` changes one for `train`; each section takes the settings of what it names, too",
+        )?;
     }
     Ok(Outcome::Done)
 }
@@ -206,7 +208,9 @@ impl Row {
             "reconstruction" => vec!["[framework]".to_string(), format!("reconstruction = \"{}\"", self.name)],
             kind => {
                 let section = if kind == "metric" { "[[metrics]]".to_string() } else { format!("[{kind}]") };
-                let settings = defaults.iter().map(|(name, value)| format!("{name} = {value}"));
+                let settings = self.settings.iter().filter_map(|setting| {
+                    defaults.get(setting.name).map(|value| format!("{} = {value}", setting.name))
+                });
                 [section, format!("name = \"{}\"", self.name)].into_iter().chain(settings).collect()
             }
         };

@@ -49,9 +49,9 @@ pub(super) fn figure(figure: &PageFigure, room: Room) -> String {
     let alt = escape(&figure.name.replace('_', " "));
     let image = match (&figure.narrow, room) {
         (None, _) => format!("<img{} alt=\"{alt}\">", source("src", &figure.bytes)),
-        (Some(narrow), Room::Part) => format!("<img class=\"narrow\"{} alt=\"{alt}\">", source("src", narrow)),
+        (Some(narrow), Room::Part) => format!("<img{} alt=\"{alt}\">", source("src", narrow)),
         (Some(narrow), Room::Window) => format!(
-            "<picture><source media=\"(max-width: 40rem)\"{}><img class=\"narrow\"{} alt=\"{alt}\"></picture>",
+            "<picture><source media=\"(max-width: 40rem)\"{}><img{} alt=\"{alt}\"></picture>",
             source("srcset", narrow),
             source("src", &figure.bytes)
         ),

@@ -120,7 +120,7 @@ fn side_by_side(name: &str, runs: &[RunPage]) -> String {
             caption = &figure.caption;
         }
     }
-    section(name, &format!("<p class=\"caption\">{}</p>\n<div class=\"beside\">\n{beside}</div>\n", escape(caption)))
+    section(name, &format!("<div class=\"beside\">\n{beside}</div>\n<p class=\"caption\">{}</p>\n", escape(caption)))
 }
 
 fn section(name: &str, content: &str) -> String {
@@ -247,10 +247,10 @@ mod tests {
         let page = comparison_page(&comparison);
         for wanted in [
             "<p class=\"lead\">Look at &lt;x&gt;.</p>\n<p class=\"lead\">Then at y.</p>",
-            "<thead><tr><th>score</th><th>a</th><th>b</th><th class=\"words\">what it says</th></tr></thead>",
+            "<thead><tr><th>score</th><th>a</th><th>b</th><th class=\"words\">what it says<span",
             "<th>mig</th><td>0.2500<span class=\"bar\"><i style=\"width:25.0%\"></i></span></td><td>–</td>",
             "<tr><th>dci</th><td>–</td><td>0.5000</td></tr>",
-            "<img class=\"narrow\" width=\"4\" height=\"3\"",
+            "<img width=\"4\" height=\"3\"",
             "<img width=\"15\" height=\"3\"",
             "<summary>Config of b</summary>",
         ] {

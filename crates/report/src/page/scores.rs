@@ -55,15 +55,17 @@ pub(super) fn key_table(runs: &Runs) -> String {
             .collect();
         let _ = writeln!(
             rows,
-            "<tr><th>{}</th>{cells}<td class=\"words\">{}; {}</td></tr>",
+            "<tr><th>{}</th>{cells}<td class=\"words\">{}<span class=\"{}\">; {}</span></td></tr>",
             key.name,
             escape(key.says),
+            if key.scale == Scale::UpToOne { "usual" } else { "other" },
             key.scale.text()
         );
     }
     format!(
-        "<table class=\"key\">\n<thead><tr><th>score</th>{heads}<th class=\"words\">what it says</th></tr></thead>\n\
-         <tbody>\n{rows}</tbody>\n</table>\n"
+        "<table class=\"key\">\n<thead><tr><th>score</th>{heads}<th class=\"words\">what it says\
+         <span class=\"usual\">; {} unless told</span></th></tr></thead>\n<tbody>\n{rows}</tbody>\n</table>\n",
+        Scale::UpToOne.text()
     )
 }
 

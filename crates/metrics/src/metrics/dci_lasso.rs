@@ -14,6 +14,7 @@ use ndarray::{Array1, Array2, ArrayRef1, Axis};
 use rayon::prelude::*;
 use serde::{Deserialize, Serialize};
 use toml::Table;
+use unbraid_data::settings::{Setting, Values};
 use unbraid_data::{Error, Rng, settings};
 
 use crate::Change::*;
@@ -146,7 +147,11 @@ pub const ENTRY: Entry = Entry {
     name: "dci_lasso",
     about: "disentanglement, completeness and informativeness by lasso regression",
     paper: "Eastwood and Williams 2018",
-    settings: &[],
+    settings: &[Setting {
+        name: "alphas",
+        values: Values::Words("a list of numbers from 1e-100 to 1e100"),
+        meaning: "strength of the lasso's penalty; of several the best in cross-validation is taken",
+    }],
     ranges: &[
         ("dci_lasso", 0.0, 1.0),
         ("dci_lasso.informativeness_train", f64::NEG_INFINITY, 1.0),

@@ -25,6 +25,7 @@ use ndarray::{Array2, ArrayRef1, ArrayView1, Axis};
 use rand::seq::SliceRandom;
 use rayon::prelude::*;
 use serde::{Deserialize, Serialize};
+use unbraid_data::settings::{Setting, Values};
 use unbraid_data::{Rng, settings};
 
 use crate::Change::*;
@@ -32,7 +33,7 @@ use crate::metrics::mig::SINGLE_VALUE;
 use crate::predictors::logistic_regression::LogisticRegression;
 use crate::statistics::classes::{Classes, classes_of_factors};
 use crate::statistics::entropy::entropy;
-use crate::statistics::information::{Binning, Normaliser, check_bins, published};
+use crate::statistics::information::{BINS, Binning, Normaliser, check_bins, published};
 use crate::statistics::mean::mean_of_defined;
 use crate::statistics::neighbour_information::{Sorted, neighbour_information};
 use crate::statistics::standardise::Standardisation;
@@ -213,7 +214,24 @@ pub const ENTRY: Entry = Entry {
     name: "infomec",
     about: "modularity, explicitness and compactness by information",
     paper: "Hsu et al. 2023",
-    settings: &[],
+    settings: &[
+        Setting {
+            name: "estimator",
+            values: Values::OneOf(&["neighbours", "bins"]),
+            meaning: "where the information of a latent and a factor comes from",
+        },
+        Setting {
+            name: "neighbours",
+            values: Values::Whole(1, u64::MAX),
+            meaning: "nearest neighbours that information is estimated from",
+        },
+        BINS,
+        Setting {
+            name: "regression_rows",
+            values: Values::Whole(1, u64::MAX),
+            meaning: "rows that the regression is fitted to at most",
+        },
+    ],
     ranges: &[("infomec", 0.0, 1.0)],
     left_alone_by: &[LatentOrder, LatentSigns, CommonScale, Shift, RowOrder, LogVariances, Losses],
     build: |table| {

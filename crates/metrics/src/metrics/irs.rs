@@ -17,13 +17,14 @@ use std::num::NonZeroUsize;
 use ndarray::Array2;
 use rayon::prelude::*;
 use serde::{Deserialize, Serialize};
+use unbraid_data::settings::{Setting, Values};
 use unbraid_data::{Error, Rng, settings};
 
 use crate::Change::*;
 use crate::scores::latent_name;
 use crate::statistics::classes::{Classes, classes_of_factors};
 use crate::statistics::deviations::{Deviations, deviations};
-use crate::statistics::information::{check_bins, published};
+use crate::statistics::information::{BINS, check_bins, published};
 use crate::{Entry, Matrix, Metric, Scores, Subject};
 
 /// Settings of interventional robustness.
@@ -205,7 +206,15 @@ pub const ENTRY: Entry = Entry {
     name: "irs",
     about: "how still each latent stays while its factor does",
     paper: "Suter et al. 2019",
-    settings: &[],
+    settings: &[
+        Setting {
+            name: "quantile",
+            values: Values::Number(0.0, 1.0),
+            meaning: "which quantile of the deviations in a group counts",
+        },
+        Setting { name: "rows", values: Values::OneOf(&["train", "all"]), meaning: "which rows are measured" },
+        BINS,
+    ],
     ranges: &[("irs", -1.0, 1.0)],
     left_alone_by: &[LatentOrder, LatentSigns, CommonScale, Shift, RowOrder, LogVariances, Losses],
     build: |table| check(settings::read(table)?),

@@ -17,6 +17,7 @@ use ndarray::{Array2, Axis};
 use rayon::prelude::*;
 use serde::{Deserialize, Serialize};
 use toml::Table;
+use unbraid_data::settings::{Setting, Values};
 use unbraid_data::{Error, LabelledCodes, Rng, settings};
 
 use super::kl::kl_per_latent;
@@ -155,7 +156,14 @@ pub const ENTRY: Entry = Entry {
     name: "udr",
     about: "how alike the latents of several models are",
     paper: "Duan et al. 2020",
-    settings: &[],
+    settings: &[
+        Setting { name: "alpha", values: Values::Number(1e-100, 1e100), meaning: "strength of the lasso's penalty" },
+        Setting {
+            name: "least_kl",
+            values: Values::Number(0.0, f64::MAX),
+            meaning: "mean divergence from the prior, in nats, above which a latent takes part",
+        },
+    ],
     // Weights w of a target of variance 1 save at most half of it, and cost 0.1 |w|.
     ranges: &[("udr", 0.0, 5.0), ("udr.spearman", 0.0, 1.0)],
     left_alone_by: &[LatentOrder, LatentSigns, RowOrder, Losses],

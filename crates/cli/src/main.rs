@@ -3,6 +3,7 @@
 mod commands;
 mod memory;
 mod output;
+mod progress;
 mod watching;
 
 use std::process::ExitCode;
@@ -32,7 +33,7 @@ struct Arguments {
 enum Command {
     /// Train two models on generated images, score them, and set them side by side (about three minutes)
     Demo(commands::demo::Arguments),
-    /// Print what can be named in a config: datasets, frameworks, metrics and so on
+    /// Print what can be named in a config: datasets, frameworks, metrics and so on, and the settings of each
     List(commands::list::Arguments),
     /// Look at a dataset: its images, its statistics, an export for numpy
     Data(commands::data::Arguments),

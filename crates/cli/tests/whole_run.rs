@@ -44,12 +44,43 @@ fn a_run_leaves_all_its_files_and_they_can_be_used_again() {
     assert!(page.contains("data:image/png;base64,") && page.contains("data:image/gif;base64,"));
     assert!(!page.contains("http://") && !page.contains("https://"), "the page asks for something outside");
 
+    let places = ["<dt>mig</dt>", "<h2>Traversals</h2>", "<h2>Latents and factors</h2>", "<h2>Reconstructions</h2>"]
+        .iter()
+        .chain(&["<h2>Losses</h2>", "<b>sap</b>", "<summary>Config</summary>", "unbraid resume runs/small --set"])
+        .map(|text| page.find(text).unwrap_or_else(|| panic!("the page has no {text}")));
+    assert!(places.is_sorted(), "what was learned comes before all numbers");
+    assert!(
+        page.contains(
+            "beta_vae, trained for 40 steps of 8 images on xy_squares: 64 images that differ in x_R and y_R."
+        )
+    );
+
     // Each later stage can be repeated alone.
     std::fs::remove_file(run.join("report.html")).unwrap();
     place.output(&["report", "runs/small"]);
     assert!(run.join("report.html").exists());
     for range in ["fixed", "min-max", "std"] {
         place.output(&["traverse", "runs/small", "--range", range, "--columns", "5", "--image", "9"]);
+    }
+}
+
+#[test]
+fn the_terminal_shows_the_key_scores_and_where_the_rest_is() {
+    let place = Place::new();
+    place.write("small.toml", SMALL);
+    let output = place.run(&["train", "small.toml"]);
+    let told = String::from_utf8(output.stdout).unwrap();
+    for wanted in ["mig ", "axis_ratio ", "kl ", "0 to 1, higher is better", "runs/small/report.html"] {
+        assert!(told.contains(wanted), "{wanted}\n{told}");
+    }
+    assert!(told.contains("all scores: `unbraid evaluate runs/small`, or runs/small/scores.json"), "{told}");
+    assert!(!told.contains("sap") && told.lines().count() < 20, "{told}");
+    let progress = String::from_utf8(output.stderr).unwrap();
+    for stage in ["training", "encoding", "measuring", "drawing"] {
+        assert!(
+            progress.contains(&format!("{stage}\n")) && progress.contains(&format!("{stage} finished")),
+            "{progress}"
+        );
     }
 }
 

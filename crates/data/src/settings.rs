@@ -3,6 +3,8 @@
 //! A settings struct derives `Serialize` and `Deserialize` with `#[serde(default)]`, and its `Default` is the published
 //! setting. From the default follow the keys that are accepted and the full table that a run writes back.
 
+use std::fmt;
+
 use serde::Serialize;
 use serde::de::DeserializeOwned;
 use toml::Table;
@@ -35,6 +37,45 @@ pub enum Values {
     Flag,
     /// Something else, in words.
     Words(&'static str),
+}
+
+impl Values {
+    /// Whether the range ends nowhere: a config cannot hold a larger whole number than `i64::MAX`.
+    pub fn is_open(&self) -> bool {
+        match *self {
+            Values::Whole(_, most) => i64::try_from(most).map_or(true, |most| most == i64::MAX),
+            Values::Number(_, most) | Values::Schedule(_, most) => most == f64::MAX,
+            Values::OneOf(_) | Values::Flag | Values::Words(_) => false,
+        }
+    }
+}
+
+impl fmt::Display for Values {
+    /// `a whole number from 1 to 10000`, `0 to 1, or a schedule`, `sum or mean`.
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let range = |least: f64, most: f64| match self.is_open() {
+            true => format!("{} or more", short(least)),
+            false => format!("{} to {}", short(least), short(most)),
+        };
+        match *self {
+            Values::Whole(least, _) if self.is_open() => write!(formatter, "a whole number from {least}"),
+            Values::Whole(least, most) => write!(formatter, "a whole number from {least} to {most}"),
+            Values::Number(least, most) => write!(formatter, "{}", range(least, most)),
+            Values::Schedule(least, most) => write!(formatter, "{}, or a schedule", range(least, most)),
+            Values::OneOf(names) => match names.split_last() {
+                Some((last, [])) => write!(formatter, "{last}"),
+                Some((last, others)) => write!(formatter, "{} or {last}", others.join(", ")),
+                None => Ok(()),
+            },
+            Values::Flag => write!(formatter, "true or false"),
+            Values::Words(words) => write!(formatter, "{words}"),
+        }
+    }
+}
+
+/// A number as short as it can be written: `0.5`, `1e100`.
+fn short(number: f64) -> String {
+    if number == 0.0 || (1e-3..1e6).contains(&number.abs()) { number.to_string() } else { format!("{number:e}") }
 }
 
 /// Reads `table` into settings; a key that the settings do not have, or a value of the wrong type, is an error. Its
@@ -146,6 +187,23 @@ mod tests {
     fn a_misspelt_key_is_an_error_that_offers_the_right_one() {
         let message = read::<Sample>(&table("step = 3")).unwrap_err().to_string();
         assert_eq!(message, "has no setting \"step\"; did you mean \"steps\"?\n       it has steps, note, reduction");
+    }
+
+    #[test]
+    fn what_a_setting_takes_is_told_in_words() {
+        let told = [
+            (Values::Whole(1, 20), "a whole number from 1 to 20"),
+            (Values::Whole(0, u64::MAX), "a whole number from 0"),
+            (Values::Number(1e-100, 0.5), "1e-100 to 0.5"),
+            (Values::Number(0.0, f64::MAX), "0 or more"),
+            (Values::Schedule(0.0, 1e9), "0 to 1e9, or a schedule"),
+            (Values::OneOf(&["sum", "mean", "none"]), "sum, mean or none"),
+            (Values::Flag, "true or false"),
+            (Values::Words("a list"), "a list"),
+        ];
+        for (values, text) in told {
+            assert_eq!(values.to_string(), text);
+        }
     }
 
     #[test]

@@ -14,6 +14,9 @@ use unbraid_report::whole_file::read_text;
 pub(crate) const KEYS: &[&str] =
     &["seed", "rows", "rows_seed", "dataset", "sampler", "framework", "model", "optimiser", "training", "metrics"];
 
+/// A larger rate would overflow the weights at the first step.
+pub(crate) const MOST_LEARNING_RATE: f64 = 1e6;
+
 /// All that decides a run, with every default filled in.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Config {
@@ -170,7 +173,7 @@ impl Training {
         if let Some((name, _)) = at_least_one.iter().find(|(_, value)| *value == 0) {
             return Err(Error::new(format!("[training] setting \"{name}\" is 0")).help("wanted 1 or more"));
         }
-        self.learning_rate.check("learning_rate", 0.0, 1e6).map_err(|error| error.of("[training]"))
+        self.learning_rate.check("learning_rate", 0.0, MOST_LEARNING_RATE).map_err(|error| error.of("[training]"))
     }
 }
 

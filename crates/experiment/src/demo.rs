@@ -4,8 +4,7 @@ use std::path::{Path, PathBuf};
 
 use unbraid_data::{Error, Result};
 use unbraid_metrics::Scores;
-use unbraid_report::figures::bars::{ScoreBars, bars};
-use unbraid_report::figures::curves::{Scale, compare_losses};
+use unbraid_report::figures::curves::{Panels, Scale, compare_losses};
 use unbraid_report::page::{Comparison, PageFigure, comparison_page};
 use unbraid_report::{LossTable, RunFolder, write_whole};
 
@@ -22,23 +21,15 @@ const RUNS: &[(&str, &str)] = &[
     ("beta_vae", include_str!("../../../configs/demo_beta_vae.toml")),
 ];
 
-/// The scores that the comparison draws as bars.
-const SHOWN: &[&str] = &["mig", "cbd", "linearity_ratio", "axis_ratio", "orientation_ratio"];
-
 const TEXT: &str = "\
-Both models saw the same dSprites squares, which differ in scale, x and y, for the same number of steps. ada_gvae was \
-shown pairs of images between which exactly one factor differs, and was not told which. beta_vae saw single images.
-
-Look at the traversals first. Where a row changes one thing only (the square grows, or moves along one axis), that latent \
-is disentangled. The correlation heatmaps show the same in numbers: one bright cell for each factor. Without pairs, \
-nothing in the data tells a latent to follow an axis, and the beta_vae's latents mix x, y and scale: it redraws the \
-images about as well (see the reconstructions), but has not found their factors.";
+Both saw dSprites squares that differ in scale, x and y: ada_gvae pairs that differ in one of them, beta_vae single \
+images. With pairs one latent moves the square along x, one along y, one scales it; without, each latent mixes all three.";
 
 /// How the demo ended.
 pub struct Demo {
     /// Finished, or stopped in one of the runs.
     pub ending: Ending,
-    /// The name and the scores of each finished run, without those of single factors and latents.
+    /// The name and the scores of each finished run.
     pub scores: Vec<(String, Scores)>,
     /// The page that sets the runs side by side.
     pub page: PathBuf,
@@ -64,7 +55,7 @@ pub fn demo(path: &Path, watch: &mut dyn Watch) -> Result<Demo> {
     let comparison = Comparison {
         title: "Weak supervision disentangles, an unsupervised VAE does not".to_string(),
         text: TEXT.to_string(),
-        figures: vec![draw_bars(&scores)?, draw_losses(&losses)?],
+        figures: vec![draw_losses(&losses)?],
         runs: pages,
     };
     write_whole(&page, comparison_page(&comparison).as_bytes())?;
@@ -80,21 +71,15 @@ fn start_or_go_on(config: &Config, path: &Path, watch: &mut dyn Watch) -> Result
     }
 }
 
-fn draw_bars(runs: &[(String, Scores)]) -> Result<PageFigure> {
-    let of_all = |name: &&str| (name.to_string(), runs.iter().map(|(_, scores)| scores.value(name)).collect());
-    let chart = bars(&ScoreBars {
-        title: String::new(),
-        runs: runs.iter().map(|(name, _)| name.clone()).collect(),
-        scores: SHOWN.iter().map(of_all).collect(),
-    });
-    let caption = "Scores of both runs, higher is more disentangled.".to_string();
-    Ok(PageFigure { name: "scores".to_string(), caption, bytes: chart.to_png()? })
-}
-
 /// Both runs' losses over one another; on the page this takes the place of each run's own.
 fn draw_losses(runs: &[(String, LossTable)]) -> Result<PageFigure> {
     let runs: Vec<(String, &LossTable)> = runs.iter().map(|(name, table)| (name.clone(), table)).collect();
-    let chart = compare_losses("", &runs, "", Scale::Fitting);
+    let draw = |set: Panels| compare_losses("", &runs, "", Scale::Fitting, set).to_png();
     let caption = "The losses of both runs and their parts, before weighting, against the training step.".to_string();
-    Ok(PageFigure { name: "losses".to_string(), caption, bytes: chart.to_png()? })
+    Ok(PageFigure {
+        name: "losses".to_string(),
+        caption,
+        bytes: draw(Panels::Beside)?,
+        narrow: Some(draw(Panels::Stacked)?),
+    })
 }

@@ -1,6 +1,7 @@
 //! A config in, the stages in order, a record out.
 
 pub mod config;
+pub mod config_settings;
 pub mod demo;
 pub mod jacobians;
 pub mod measure;

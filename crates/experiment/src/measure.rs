@@ -80,9 +80,9 @@ fn encoded_space(config: &Config, dataset: &dyn Dataset) -> FactorSpace {
     }
 }
 
-/// Scores codes with these metrics.
-pub fn measure(metrics: &[Named], data: &LabelledCodes, seed: Seed) -> Result<Scores> {
-    measure_subject(metrics, &Subject::new(data, seed), seed, &mut |_| {})
+/// Scores codes with these metrics; `starting` hears each metric's name before it begins.
+pub fn measure(metrics: &[Named], data: &LabelledCodes, seed: Seed, starting: &mut dyn FnMut(&str)) -> Result<Scores> {
+    measure_subject(metrics, &Subject::new(data, seed), seed, starting)
 }
 
 /// Scores codes, maybe beside those of other models; `starting` hears each metric's name before it begins.

@@ -1,13 +1,16 @@
 //! The page of a run, made from what the run left in its folder.
 
-use unbraid_data::{Error, Result, datasets};
+use std::path::Path;
+
+use toml::Value;
+use unbraid_data::{Dataset, Error, Result, datasets, samplers};
 use unbraid_learn::checkpoint;
 use unbraid_report::RunFolder;
-use unbraid_report::headlines::headlines;
 use unbraid_report::page::{PageFigure, RunPage, run_page};
+use unbraid_report::run_folder::quoted;
 
 use crate::config::Config;
-use crate::pictures::names;
+use crate::pictures::{names, narrow_name};
 
 /// The figures in the order of the page, with what there is to see in each.
 const FIGURES: &[(&str, &str, &str)] = &[
@@ -18,7 +21,7 @@ const FIGURES: &[(&str, &str, &str)] = &[
     ),
     ("moving traversals", names::TRAVERSALS_GIF, "The same, moving."),
     (
-        "correlation",
+        "latents and factors",
         names::CORRELATION,
         "Absolute correlation of each latent with each factor. One bright cell in each column, and no more than one in each row, is what disentangling aims at.",
     ),
@@ -37,23 +40,124 @@ pub fn describe(folder: &RunFolder, config: &Config) -> Result<RunPage> {
     let title = path.file_name().map_or_else(|| "run".to_string(), |name| name.to_string_lossy().to_string());
     let mut figures = Vec::new();
     for (name, file, caption) in FIGURES {
-        let path = folder.figure_path(file);
-        if path.exists() {
-            let bytes = std::fs::read(&path)
-                .map_err(|error| Error::new(format!("{} cannot be read: {error}", path.display())))?;
-            figures.push(PageFigure { name: name.to_string(), caption: caption.to_string(), bytes });
+        if let Some(bytes) = read_figure(&folder.figure_path(file))? {
+            let narrow = read_figure(&folder.figure_path(&narrow_name(file)))?;
+            figures.push(PageFigure { name: name.to_string(), caption: caption.to_string(), bytes, narrow });
         }
     }
     let dataset = datasets::open(&config.dataset.name, &config.dataset.settings)?;
+    let n_steps = checkpoint::steps_taken(&folder.read_model()?)?;
     Ok(RunPage {
         title,
-        dataset: config.dataset.name.clone(),
-        framework: config.framework.name.clone(),
-        n_steps: checkpoint::steps_taken(&folder.read_model()?)? as usize,
-        seed: config.seed,
-        // Hundreds of single factors' and latents' scores are for `scores.json`.
-        scores: headlines(&folder.read_scores()?, dataset.factors().names()).0,
+        sentence: sentence(config, dataset.as_ref(), n_steps)?,
+        scores: folder.read_scores()?,
         figures,
         config: config.to_toml(),
+        commands: commands(folder.path(), n_steps),
     })
+}
+
+/// The bytes of a figure, where there is one.
+fn read_figure(path: &Path) -> Result<Option<Vec<u8>>> {
+    if !path.exists() {
+        return Ok(None);
+    }
+    let bytes = std::fs::read(path);
+    bytes.map(Some).map_err(|error| Error::new(format!("{} cannot be read: {error}", path.display())))
+}
+
+/// `beta_vae, trained for 1,500 steps of 32 images on dsprites (shape 0): 245,760 images that differ in scale and x. The
+/// network is conv64 with 6 latents; seed 1.`
+fn sentence(config: &Config, dataset: &dyn Dataset, n_steps: u64) -> Result<String> {
+    let sampler = samplers::build(&config.sampler.name, &config.sampler.settings, dataset.factors())?;
+    let examples = match sampler.arity() {
+        1 => "images".to_string(),
+        2 => "pairs".to_string(),
+        arity => format!("examples of {arity} images"),
+    };
+    let fixed: Vec<String> = match config.dataset.settings.get("fix") {
+        Some(Value::Table(fix)) => fix.iter().map(|(name, value)| format!("{name} {value}")).collect(),
+        _ => Vec::new(),
+    };
+    let fixed = if fixed.is_empty() { String::new() } else { format!(" ({})", fixed.join(", ")) };
+    let latents = match config.model.settings.get("latents") {
+        Some(latents) => format!(" with {latents} latents"),
+        None => String::new(),
+    };
+    Ok(format!(
+        "{}, trained for {} steps of {} {examples} on {}{fixed}: {} images that differ in {}. The network is {}{latents}; \
+         seed {}.",
+        config.framework.name,
+        with_separators(n_steps),
+        config.training.batch_size,
+        config.dataset.name,
+        with_separators(dataset.n_images() as u64),
+        in_words(&dataset.factors().names().collect::<Vec<_>>()),
+        config.model.name,
+        config.seed,
+    ))
+}
+
+/// What can be done with the run.
+fn commands(path: &Path, n_steps: u64) -> Vec<(String, String)> {
+    let run = quoted(path);
+    [
+        ("Train on", format!("unbraid resume {run} --set training.steps={}", n_steps.saturating_mul(2))),
+        ("Score again, with other settings", format!("unbraid evaluate {run} --set mig.bins=10")),
+        ("Traverse other values", format!("unbraid traverse {run} --range std")),
+        ("Make this page again", format!("unbraid report {run}")),
+    ]
+    .map(|(what_for, command)| (what_for.to_string(), command))
+    .to_vec()
+}
+
+/// `scale`, `scale and x`, `scale, x and y`.
+fn in_words(names: &[&str]) -> String {
+    match names {
+        [] => "nothing".to_string(),
+        [name] => name.to_string(),
+        [first @ .., last] => format!("{} and {last}", first.join(", ")),
+    }
+}
+
+/// `10000` as `10,000`.
+fn with_separators(number: u64) -> String {
+    let digits = number.to_string();
+    let mut separated = String::new();
+    for (index, digit) in digits.chars().enumerate() {
+        if index > 0 && (digits.len() - index).is_multiple_of(3) {
+            separated.push(',');
+        }
+        separated.push(digit);
+    }
+    separated
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn one_sentence_tells_what_was_trained() {
+        let text = "[dataset]\nname = 'dsprites'\nfix = { shape = 0, orientation = 0 }\n\
+                    [framework]\nname = 'ada_gvae'\n[model]\nname = 'conv64'\nlatents = 6\n[training]\nbatch_size = 32";
+        let config = Config::parse(text, &[]).unwrap();
+        let dataset = datasets::open(&config.dataset.name, &config.dataset.settings).unwrap();
+        assert_eq!(
+            sentence(&config, dataset.as_ref(), 1500).unwrap(),
+            "ada_gvae, trained for 1,500 steps of 32 pairs on dsprites (shape 0, orientation 0): 6,144 images that differ \
+             in scale, pos_x and pos_y. The network is conv64 with 6 latents; seed 1."
+        );
+    }
+
+    #[test]
+    fn commands_go_on_with_the_run() {
+        let commands = commands(Path::new("runs/a b"), 40);
+        assert_eq!(commands[0].1, "unbraid resume 'runs/a b' --set training.steps=80");
+    }
+
+    #[test]
+    fn numbers_are_grouped_by_thousands() {
+        assert_eq!([7, 999, 1000, 1_234_567].map(with_separators), ["7", "999", "1,000", "1,234,567"]);
+    }
 }

@@ -7,7 +7,8 @@ use unbraid_data::{Dataset, Error, LabelledCodes, Result, Seed};
 use unbraid_learn::encode::decode;
 use unbraid_metrics::Subject;
 use unbraid_metrics::metrics::kl::kl_per_latent;
-use unbraid_report::figures::curves::{Scale, loss_curves};
+use unbraid_report::figures::curves::{Panels, Scale, loss_curves};
+use unbraid_report::figures::factor_rows::evenly_spread;
 use unbraid_report::figures::heatmap::heatmap;
 use unbraid_report::figures::reconstructions::reconstructions;
 use unbraid_report::figures::traversals::{TraversalRow, Traversals, traversals, traversals_gif, value_headers};
@@ -20,6 +21,8 @@ use crate::prepare::{Prepared, rows_to_encode};
 const TRAVERSED: usize = 32;
 /// How many images the reconstruction figure shows.
 const RECONSTRUCTED: usize = 16;
+/// How many pictures stand side by side in a figure for little room.
+const NARROW: usize = 5;
 
 /// File names of the figures in `figures/`.
 pub mod names {
@@ -33,6 +36,11 @@ pub mod names {
     pub const TRAVERSALS_GIF: &str = "traversals.gif";
     /// Absolute correlation of latents and factors.
     pub const CORRELATION: &str = "correlation.png";
+}
+
+/// The file name of a figure drawn for little room: `traversals-narrow.png`.
+pub fn narrow_name(name: &str) -> String {
+    name.replace('.', "-narrow.")
 }
 
 /// Which values a latent takes on its traversal.
@@ -65,12 +73,18 @@ impl Default for TraversalSettings {
 
 /// Draws every figure of a run into its folder.
 pub fn draw_all(folder: &RunFolder, config: &Config, prepared: &mut Prepared, data: &LabelledCodes) -> Result<()> {
-    let curves = loss_curves("", &folder.read_losses()?, "", Scale::Fitting);
-    folder.write_figure(names::LOSSES, &curves.to_png()?)?;
+    let losses = folder.read_losses()?;
+    let curves = |set: Panels| loss_curves("", &losses, "", Scale::Fitting, set).to_png();
+    folder.write_figure(names::LOSSES, &curves(Panels::Beside)?)?;
+    folder.write_figure(&narrow_name(names::LOSSES), &curves(Panels::Stacked)?)?;
     folder.write_figure(names::CORRELATION, &draw_correlation(data)?)?;
     if shows_pictures(prepared.dataset.as_ref()) {
         let rows = rows_to_encode(config, prepared.dataset.n_images());
-        folder.write_figure(names::RECONSTRUCTIONS, &draw_reconstructions(prepared, data, &rows)?)?;
+        for (name, count) in
+            [(names::RECONSTRUCTIONS.to_string(), RECONSTRUCTED), (narrow_name(names::RECONSTRUCTIONS), NARROW)]
+        {
+            folder.write_figure(&name, &draw_reconstructions(prepared, data, &rows, count)?)?;
+        }
         draw_traversals(folder, config, prepared, data, &TraversalSettings::default())?;
     }
     Ok(())
@@ -81,7 +95,8 @@ pub fn shows_pictures(dataset: &dyn Dataset) -> bool {
     dataset.holds_bytes() && matches!(dataset.image_shape().channels, 1 | 3)
 }
 
-/// Draws the latent traversals as PNG and GIF into the run's folder; gives the names of the files.
+/// Draws the latent traversals as PNG and GIF into the run's folder, and once more for little room; gives the names of the
+/// first two.
 pub fn draw_traversals(
     folder: &RunFolder,
     config: &Config,
@@ -97,6 +112,7 @@ pub fn draw_traversals(
         Range::Std => name.replace('.', "-std."),
     });
     folder.write_figure(&png, &traversals(&drawn).to_png()?)?;
+    folder.write_figure(&narrow_name(&png), &traversals(&fewer_columns(&drawn, NARROW)).to_png()?)?;
     folder.write_figure(&gif, &traversals_gif(&drawn)?)?;
     Ok([png, gif])
 }
@@ -131,6 +147,17 @@ fn traverse(
         _ => "Latent traversals".to_string(),
     };
     Ok(Traversals { title, headers, rows: drawn })
+}
+
+/// The same with only some of its columns, evenly spread, and without a title.
+fn fewer_columns(whole: &Traversals, count: usize) -> Traversals {
+    let columns = evenly_spread(whole.headers.len(), count);
+    let rows = whole.rows.iter().map(|row| TraversalRow {
+        pictures: columns.iter().map(|&column| row.pictures[column].clone()).collect(),
+        ..row.clone()
+    });
+    let headers = columns.iter().map(|&column| whole.headers[column].clone()).collect();
+    Traversals { title: String::new(), headers, rows: rows.collect() }
 }
 
 fn check_traversal(dataset: &dyn Dataset, settings: &TraversalSettings) -> Result<()> {
@@ -200,9 +227,9 @@ fn ends(columns: usize, first: &str, last: &str) -> Vec<String> {
     headers
 }
 
-fn draw_reconstructions(prepared: &mut Prepared, data: &LabelledCodes, rows: &[usize]) -> Result<Vec<u8>> {
+fn draw_reconstructions(prepared: &mut Prepared, data: &LabelledCodes, rows: &[usize], most: usize) -> Result<Vec<u8>> {
     let shape = prepared.dataset.image_shape();
-    let count = RECONSTRUCTED.min(rows.len());
+    let count = most.min(rows.len());
     let chosen: Vec<usize> = (0..count).map(|i| (2 * i + 1) * rows.len() / (2 * count)).collect();
     let mut originals = Vec::new();
     for &row in &chosen {

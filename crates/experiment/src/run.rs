@@ -122,9 +122,9 @@ fn stages(
     let stopped = Ok(Ending::Stopped(prepared.learner.steps_taken()));
     let Some(data) = encode_dataset(config, &mut prepared, watch)? else { return stopped };
     folder.write_codes(&data)?;
-    watch.stage("measuring", 0);
+    watch.stage("measuring", config.metrics.len() as u64);
     let data = with_jacobians(data, &config.metrics, &mut prepared.learner)?;
-    let scores = measure(&config.metrics, &data, Seed(config.seed))?;
+    let scores = measure(&config.metrics, &data, Seed(config.seed), &mut |name| watch.next_item(name))?;
     folder.write_scores(&scores)?;
     if watch.should_stop() {
         return stopped;

@@ -8,6 +8,9 @@ pub trait Watch {
     /// So much of the stage is done.
     fn progress(&mut self, done: u64);
 
+    /// The next piece of the stage begins, which has a name.
+    fn next_item(&mut self, name: &str);
+
     /// A training step was taken: how many are done, the loss, and how many images the step learned from.
     fn step(&mut self, done: u64, loss: f32, images: u64);
 

@@ -7,7 +7,7 @@ use unbraid_data::{Error, ImageShape, Result};
 use unbraid_metrics::{Matrix, Scores};
 use unbraid_report::figures::traversals::value_headers;
 use unbraid_report::figures::{
-    FactorRow, Scale, ScoreBars, TraversalRow, Traversals, bars, compare_losses, contact_sheet, evenly_spread,
+    FactorRow, Panels, Scale, ScoreBars, TraversalRow, Traversals, bars, compare_losses, contact_sheet, evenly_spread,
     factor_rows, heatmap, loss_curves, reconstructions, traversals, traversals_gif,
 };
 use unbraid_report::loss_log::{LossColumn, LossTable};
@@ -97,7 +97,7 @@ fn run(folder: &Path, framework: &str, mixed: f64) -> Result<RunPage> {
         (
             "loss_curves",
             "Each part of the loss against training steps.",
-            loss_curves("Losses", &table, "nats per image", Scale::Fitting),
+            loss_curves("Losses", &table, "nats per image", Scale::Fitting, Panels::Beside),
         ),
         (
             "reconstructions",
@@ -117,17 +117,16 @@ fn run(folder: &Path, framework: &str, mixed: f64) -> Result<RunPage> {
     }
     let bytes = traversals_gif(&latents)?;
     write_whole(&folder.join(format!("{framework}_traversals.gif")), &bytes)?;
-    figures.insert(3, PageFigure { name: "moving".to_string(), caption: "The same, moving.".to_string(), bytes });
+    let caption = "The same, moving.".to_string();
+    figures.insert(3, PageFigure { name: "moving".to_string(), caption, bytes, narrow: None });
     let run = RunPage {
         title: format!("runs/{framework}"),
-        dataset: "xy_squares".to_string(),
-        framework: framework.to_string(),
-        n_steps: 20_000,
-        seed: 1,
+        sentence: format!("{framework}, trained for 20,000 steps of 64 images on xy_squares."),
         scores: made_up_scores(mixed),
         figures,
         config: "seed = 1\n\n[dataset]\nname = \"xy_squares\"\n\n[framework]\nname = \"beta_vae\"\nbeta = 4.0\n"
             .to_string(),
+        commands: vec![("Make this page again".to_string(), format!("unbraid report runs/{framework}"))],
     };
     write_whole(&folder.join(format!("{framework}.html")), run_page(&run).as_bytes())?;
     Ok(run)
@@ -197,7 +196,7 @@ fn correlation(mixed: f64) -> Matrix {
 fn draw_comparison(folder: &Path, runs: &[RunPage]) -> Result<()> {
     let tables = [losses(1.0), losses(0.4)];
     let named: Vec<(String, &LossTable)> = runs.iter().map(|run| run.title.clone()).zip(&tables).collect();
-    let curves = compare_losses("Losses of both runs", &named, "nats per image", Scale::Fitting);
+    let curves = compare_losses("Losses of both runs", &named, "nats per image", Scale::Fitting, Panels::Beside);
     let names = ["mig", "dci.disentanglement", "factor_vae", "sap", "cbd"];
     let input = ScoreBars {
         title: "Scores".to_string(),
@@ -233,7 +232,8 @@ fn draw_extremes(folder: &Path) -> Result<()> {
     let mut table = losses(0.0);
     table.columns.truncate(1);
     let runs: Vec<(String, &LossTable)> = (0..5).map(|run| (format!("runs/with_a_long_name_{run}"), &table)).collect();
-    compare_losses("One part, five runs", &runs, "nats", Scale::Linear).save(&folder.join("curves_five.png"))?;
+    compare_losses("One part, five runs", &runs, "nats", Scale::Linear, Panels::Beside)
+        .save(&folder.join("curves_five.png"))?;
     let scores = ["total_correlation", "mig"].map(|name| {
         (name.to_string(), (0..5).map(|run| Some(f64::from(run) * 3.1 - 4.0)).collect::<Vec<Option<f64>>>())
     });
@@ -244,5 +244,5 @@ fn draw_extremes(folder: &Path) -> Result<()> {
 
 fn save(folder: &Path, prefix: &str, name: &str, caption: &str, canvas: &Canvas) -> Result<PageFigure> {
     canvas.save(&folder.join(format!("{prefix}_{name}.png")))?;
-    Ok(PageFigure { name: name.to_string(), caption: caption.to_string(), bytes: canvas.to_png()? })
+    Ok(PageFigure { name: name.to_string(), caption: caption.to_string(), bytes: canvas.to_png()?, narrow: None })
 }

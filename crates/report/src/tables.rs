@@ -4,6 +4,8 @@ use comfy_table::{Cell, CellAlignment, ContentArrangement, LineStyle, Table, Tab
 use unbraid_metrics::Scores;
 
 use crate::headlines::by_metric;
+use crate::key_scores::key_scores;
+use crate::reasons::reasons;
 
 const ONE_RULE: TableStyle = TableStyle::new().header_separator(LineStyle::none().fill('─').junction('─'));
 
@@ -16,6 +18,19 @@ pub struct ListRow<'a> {
     pub about: &'a str,
     /// Where it comes from.
     pub paper: &'a str,
+}
+
+/// One setting: what `unbraid list KIND NAME` prints.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct SettingRow<'a> {
+    /// The key in a config.
+    pub name: &'a str,
+    /// What it is where it is left out, as a config would say it.
+    pub default: String,
+    /// What it takes.
+    pub takes: String,
+    /// What it does.
+    pub meaning: &'a str,
 }
 
 /// Scores of one run, those of a metric together; below, the reasons why others are not defined. Lines are at most `width`
@@ -41,6 +56,30 @@ pub fn comparison_table(runs: &[(&str, &Scores)], width: Option<u16>) -> String 
         table.add_row(std::iter::once(Cell::new(indented(score))).chain(numbers.map(|number| number_cell(&number))));
     }
     text_of(&table) + &reasons_text(runs, width)
+}
+
+/// The scores that one looks at first, of one run or of several side by side, with how to read each; notes stand below.
+pub fn key_scores_table(runs: &[(&str, &Scores)], width: Option<u16>) -> String {
+    let names = runs.iter().map(|(name, _)| number_cell(if runs.len() == 1 { "value" } else { name }));
+    let header = std::iter::once(Cell::new("score")).chain(names).chain([Cell::new("what it says")]);
+    let mut table = plain_table(header.collect(), width);
+    for key in key_scores(runs.iter().map(|(_, scores)| *scores)) {
+        let numbers = runs.iter().map(|(_, scores)| scores.value(key.name).map_or("–".to_string(), score_text));
+        let says = format!("{} ({})", key.says, key.scale.text());
+        table.add_row(
+            std::iter::once(Cell::new(key.name))
+                .chain(numbers.map(|number| number_cell(&number)))
+                .chain([Cell::new(says)]),
+        );
+    }
+    let mut notes: Vec<&(String, String)> = Vec::new();
+    for note in runs.iter().flat_map(|(_, scores)| &scores.notes) {
+        if !notes.contains(&note) {
+            notes.push(note);
+        }
+    }
+    let notes: String = notes.iter().map(|(of, note)| wrapped(&format!("{of}: {note}"), width)).collect();
+    text_of(&table) + &if notes.is_empty() { notes } else { format!("\nto know:\n{notes}") }
 }
 
 /// The same as Markdown for reading: without the reasons, without variants of variants (`a.b.c`), and with three digits.
@@ -74,30 +113,15 @@ fn indented(name: &str) -> String {
 /// Why scores are not defined: one paragraph for each reason, with the scores that it holds for, and with the runs where it
 /// does not hold for all.
 fn reasons_text(runs: &[(&str, &Scores)], width: Option<u16>) -> String {
-    let mut reasons: Vec<(&str, Vec<&str>, Vec<&str>)> = Vec::new();
-    for (run, scores) in runs {
-        for (name, reason) in &scores.undefined {
-            let known = reasons.iter().position(|(known, _, _)| known == reason);
-            let position = known.unwrap_or_else(|| {
-                reasons.push((reason, Vec::new(), Vec::new()));
-                reasons.len() - 1
-            });
-            let (_, names, of_runs) = &mut reasons[position];
-            if !names.contains(&name.as_str()) {
-                names.push(name);
-            }
-            if !of_runs.contains(run) {
-                of_runs.push(run);
-            }
-        }
-    }
+    let reasons = reasons(runs);
     if reasons.is_empty() {
         return String::new();
     }
     let mut text = "\nnot defined:\n".to_string();
-    for (reason, names, of_runs) in reasons {
-        let of = if of_runs.len() == runs.len() { String::new() } else { format!(" of {}", of_runs.join(", ")) };
-        text += &wrapped(&format!("{}{of}: {reason}", names.join(", ")), width);
+    for reason in reasons {
+        let is_of_all = reason.runs.len() == runs.len();
+        let of = if is_of_all { String::new() } else { format!(" of {}", reason.runs.join(", ")) };
+        text += &wrapped(&format!("{}{of}: {}", reason.scores.join(", "), reason.why), width);
     }
     text
 }
@@ -125,6 +149,15 @@ pub fn list_table(rows: &[ListRow], width: Option<u16>) -> String {
     let mut table = plain_table(["name", "about", "paper"].map(Cell::new).to_vec(), width);
     for row in rows {
         table.add_row([row.name, row.about, row.paper]);
+    }
+    text_of(&table)
+}
+
+/// The settings of one of these things.
+pub fn settings_table(rows: &[SettingRow], width: Option<u16>) -> String {
+    let mut table = plain_table(["setting", "default", "takes", "meaning"].map(Cell::new).to_vec(), width);
+    for row in rows {
+        table.add_row([row.name, &row.default, &row.takes, row.meaning]);
     }
     text_of(&table)
 }
@@ -218,6 +251,28 @@ mod tests {
     }
 
     #[test]
+    fn key_scores_are_few_and_say_how_to_read_them() {
+        let run = Scores::new().with("mig", 0.1).with("sap", 0.3).with("kl", 9.5).with_note("input", "few rows");
+        let expected = [
+            " score    value   what it says",
+            "────────────────────────────────────────────────────────────────────────────────────────────",
+            " mig     0.1000   how far each factor's best latent is ahead of the next (0 to 1, higher is",
+            "                  better)",
+            " kl      9.5000   how much a code tells of its image, in nats (from 0, neither way is better)",
+            "",
+            "to know:",
+            "  input: few rows",
+        ];
+        assert_eq!(lines(&key_scores_table(&[("runs/a", &run)], Some(92))), expected);
+        let both = key_scores_table(&[("a", &run), ("b", &Scores::new().with("cbd", 0.5))], None);
+        assert!(
+            both.contains(" score        a        b   what it says\n") && both.contains(" cbd          –   0.5000"),
+            "{both}"
+        );
+        assert!(!both.contains("sap"), "{both}");
+    }
+
+    #[test]
     fn long_reasons_wrap() {
         let text = wrapped("kl: one two three four", Some(14));
         assert_eq!(lines(&text), ["  kl: one two", "    three four"]);
@@ -229,6 +284,22 @@ mod tests {
         let (first, second) = (Scores::new().with("mig", 0.1).without("cbd", "no"), Scores::new().without("mig", "no"));
         let expected = ["| score | a | b |", "|---|---:|---:|", "| `mig` | 0.100 | – |"];
         assert_eq!(lines(&comparison_markdown(&[("a", &first), ("b", &second)])), expected);
+    }
+
+    #[test]
+    fn settings_stand_under_one_another() {
+        let row = SettingRow {
+            name: "bins",
+            default: "20".to_string(),
+            takes: "1 to 9".to_string(),
+            meaning: "how many bins",
+        };
+        let expected = [
+            " setting   default   takes    meaning",
+            "─────────────────────────────────────────────",
+            " bins      20        1 to 9   how many bins",
+        ];
+        assert_eq!(lines(&settings_table(&[row], None)), expected);
     }
 
     #[test]

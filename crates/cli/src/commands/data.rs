@@ -13,10 +13,8 @@ use unbraid_experiment::pictures::shows_pictures;
 use unbraid_report::Picture;
 use unbraid_report::figures::contact_sheet::contact_sheet;
 use unbraid_report::figures::factor_rows::{FactorRow, evenly_spread, factor_rows};
-use unbraid_report::tables::list_table;
 
-use super::list::lists;
-use super::table_width;
+use super::list::datasets_table;
 use crate::Outcome;
 use crate::output::print;
 
@@ -85,10 +83,7 @@ impl Chosen {
 /// Carries out the command.
 pub fn run(arguments: &Arguments) -> Result<Outcome> {
     match &arguments.command {
-        Command::List => {
-            let (_, rows) = &lists()[0];
-            print(list_table(rows, table_width()).trim_end())?;
-        }
+        Command::List => print(datasets_table().trim_end())?,
         Command::Show { dataset, out } => show(&dataset.name, dataset.open()?.as_ref(), out)?,
         Command::Stats { dataset } => print_stats(dataset.open()?.as_ref())?,
         Command::Export { dataset, file, indices } => {

@@ -5,7 +5,8 @@ use std::path::PathBuf;
 use unbraid_data::Result;
 use unbraid_experiment::Ending;
 use unbraid_experiment::demo::demo;
-use unbraid_report::tables::comparison_table;
+use unbraid_report::run_folder::quoted;
+use unbraid_report::tables::key_scores_table;
 
 use super::table_width;
 use crate::Outcome;
@@ -30,7 +31,9 @@ pub fn run(arguments: &Arguments) -> Result<Outcome> {
         return Ok(Outcome::Stopped);
     }
     let runs: Vec<_> = outcome.scores.iter().map(|(name, scores)| (name.as_str(), scores)).collect();
-    print(comparison_table(&runs, table_width()).trim_end())?;
-    print(format!("open {} to see what each latent does", outcome.page.display()))?;
+    print(key_scores_table(&runs, table_width()))?;
+    print(format!("what each latent does: {}", outcome.page.display()))?;
+    let paths: Vec<String> = runs.iter().map(|(name, _)| quoted(&arguments.out.join(name))).collect();
+    print(format!("all scores: `unbraid evaluate {}`", paths.join(" ")))?;
     Ok(Outcome::Done)
 }

@@ -5,14 +5,17 @@ use toml::Table;
 use unbraid_data::factor_space::values_of;
 use unbraid_data::labelled_codes::Extras;
 use unbraid_data::{Error, FactorSpace, LabelledCodes, Result, Seed};
+use unbraid_experiment::Named;
+use unbraid_experiment::measure::measure;
 use unbraid_metrics::known_codes::KNOWN_CODES;
-use unbraid_metrics::{METRICS, Scores, Subject, build, score_all};
+use unbraid_metrics::{METRICS, Scores};
 use unbraid_report::headlines::headlines;
 use unbraid_report::tables::{comparison_markdown, comparison_table};
 
 use super::table_width;
 use crate::Outcome;
 use crate::output::print;
+use crate::progress::Progress;
 
 /// A larger grid would take minutes.
 const MOST_ROWS: usize = 1_000_000;
@@ -39,11 +42,14 @@ pub fn run(arguments: &Arguments) -> Result<Outcome> {
     let factors = Array2::from_shape_fn((n_rows, sizes.len()), |(row, factor)| values_of(row, sizes)[factor] as f64);
     let names: Vec<String> = (0..sizes.len()).map(|factor| format!("factor_{factor}")).collect();
     let mut columns: Vec<(&str, Scores)> = Vec::new();
+    let mut progress = Progress::new();
+    progress.stage("measuring", (KNOWN_CODES.len() * METRICS.len()) as u64);
     for known in KNOWN_CODES {
         let space = FactorSpace::grid(names.iter().map(String::as_str).zip(sizes.iter().copied()));
         let data = LabelledCodes::new((known.make)(&factors), factors.clone(), space, Extras::default())?;
-        columns.push((known.name, scores_of_all(&data)?));
+        columns.push((known.name, scores_of_all(&data, known.name, &mut progress)?));
     }
+    progress.clear();
     let columns: Vec<(&str, &Scores)> = columns.iter().map(|(name, scores)| (*name, scores)).collect();
     if arguments.markdown {
         print(comparison_markdown(&columns).trim_end())?;
@@ -58,11 +64,10 @@ pub fn run(arguments: &Arguments) -> Result<Outcome> {
 }
 
 /// The scores of every metric, without those of single factors and latents.
-fn scores_of_all(data: &LabelledCodes) -> Result<Scores> {
-    let metrics = METRICS
-        .iter()
-        .map(|entry| Ok((entry.name.to_string(), build(entry.name, &Table::new())?)))
-        .collect::<Result<Vec<_>>>()?;
-    let scores = score_all(&metrics, &Subject::new(data, Seed(1)), Seed(1));
+fn scores_of_all(data: &LabelledCodes, codes: &str, progress: &mut Progress) -> Result<Scores> {
+    let named = METRICS.iter().map(|entry| Named { name: entry.name.to_string(), settings: Table::new() });
+    let scores = measure(&named.collect::<Vec<_>>(), data, Seed(1), &mut |metric| {
+        progress.next_item(&format!("{metric} of {codes}"));
+    })?;
     Ok(headlines(&scores, data.space().names()).0)
 }

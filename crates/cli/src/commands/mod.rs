@@ -3,13 +3,11 @@
 use std::io::{IsTerminal, stdout};
 use std::path::Path;
 
-use unbraid_data::{Result, datasets};
+use unbraid_data::Result;
 use unbraid_experiment::Ending;
-use unbraid_experiment::run::read_config;
 use unbraid_report::RunFolder;
-use unbraid_report::headlines::headlines;
 use unbraid_report::run_folder::quoted;
-use unbraid_report::tables::scores_table;
+use unbraid_report::tables::key_scores_table;
 
 use crate::Outcome;
 use crate::output::print;
@@ -31,16 +29,15 @@ fn table_width() -> Option<u16> {
     stdout().is_terminal().then_some(100)
 }
 
-/// Prints how a run ended, with its scores where it finished; and what the command came to.
+/// Prints how a run ended, where it finished with its key scores and where the rest is; and what the command came to.
 fn tell_ending(ending: Ending, path: &Path) -> Result<Outcome> {
     match ending {
         Ending::Finished | Ending::FinishedBefore(_) => {
             let folder = RunFolder::open(path)?;
-            let dataset = read_config(&folder)?.dataset;
-            let dataset = datasets::open(&dataset.name, &dataset.settings)?;
-            let (scores, _) = headlines(&folder.read_scores()?, dataset.factors().names());
-            print(scores_table(&scores, table_width()).trim_end())?;
-            print(format!("open {} to see what each latent does", path.join("report.html").display()))?;
+            print(key_scores_table(&[("", &folder.read_scores()?)], table_width()))?;
+            let (run, scores) = (quoted(path), folder.scores_path());
+            print(format!("what each latent does: {}", folder.page_path().display()))?;
+            print(format!("all scores: `unbraid evaluate {run}`, or {}", scores.display()))?;
             Ok(Outcome::Done)
         }
         Ending::Stopped(step) => {

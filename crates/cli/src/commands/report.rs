@@ -15,6 +15,7 @@ use unbraid_report::RunFolder;
 
 use crate::Outcome;
 use crate::output::print;
+use crate::progress::Progress;
 
 /// Arguments of the command.
 #[derive(clap::Args)]
@@ -39,9 +40,14 @@ pub struct Trained {
 pub fn run(arguments: &Arguments) -> Result<Outcome> {
     let Trained { folder, config, mut prepared, data } = open_trained(&arguments.run)?;
     let data = with_jacobians(data, &config.metrics, &mut prepared.learner)?;
-    folder.write_scores(&measure(&config.metrics, &data, Seed(config.seed))?)?;
+    let mut progress = Progress::new();
+    progress.stage("measuring", config.metrics.len() as u64);
+    let scores = measure(&config.metrics, &data, Seed(config.seed), &mut |name| progress.next_item(name))?;
+    folder.write_scores(&scores)?;
+    progress.stage("drawing", 0);
     draw_all(&folder, &config, &mut prepared, &data)?;
     write_page(&folder, &config)?;
+    progress.clear();
     print(folder.page_path().display())?;
     Ok(Outcome::Done)
 }

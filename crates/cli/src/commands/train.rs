@@ -11,8 +11,12 @@ use crate::Outcome;
 use crate::output::print;
 use crate::watching::Watcher;
 
+const SETTINGS: &str = "\
+`unbraid list config` prints the keys of a config, and `unbraid list frameworks beta_vae` the settings of what it names.";
+
 /// Arguments of the command.
 #[derive(clap::Args)]
+#[command(after_help = SETTINGS)]
 pub struct Arguments {
     /// The config, a TOML file
     config: PathBuf,

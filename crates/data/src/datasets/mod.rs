@@ -11,7 +11,7 @@ use toml::{Table, Value};
 
 use crate::error::{Error, Result, unknown_name};
 use crate::factor_space::{FactorSpace, values_of};
-use crate::settings::Setting;
+use crate::settings::{Setting, Values};
 use crate::sub_grid::SubGrid;
 
 /// Every dataset, in the order in which they are shown.
@@ -100,8 +100,15 @@ pub struct Entry {
     pub complete: fn(&Table) -> Result<Table>,
 }
 
+/// The setting that every dataset takes beside its own.
+pub const FIX: Setting = Setting {
+    name: "fix",
+    values: Values::Words("a table of factors and values, like { shape = 0 }"),
+    meaning: "factors that are held at a value, numbered from 0, and leave the factor space; none where left out",
+};
+
 /// Opens the dataset called `name`. Beside its own settings every dataset takes `fix = { shape = 0 }`, which holds the
-/// named factors at a value and takes them out of the factor space.
+/// named factors at a value and takes them out of the factor space ([`FIX`]).
 pub fn open(name: &str, settings: &Table) -> Result<Box<dyn Dataset>> {
     let entry = entry(name)?;
     let (own, fix) = split_fix(settings)?;

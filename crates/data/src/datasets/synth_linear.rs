@@ -12,10 +12,10 @@ use super::{Dataset, Entry, ImageShape};
 use crate::error::{Error, Result};
 use crate::factor_space::{Factor, FactorSpace};
 use crate::seed::Seed;
-use crate::settings;
+use crate::settings::{self, Setting, Values};
 
 pub(super) const N_POINTS: usize = 50_000;
-/// Far above any use, and far below what a 32-bit float can hold.
+/// Far above any use, and far below what a 32-bit float can hold; its inverse is the least.
 const MOST_RATIO: f64 = 1e6;
 
 /// How far the square is stretched, and the seed of the points.
@@ -69,6 +69,10 @@ impl Dataset for SynthLinear {
     }
 }
 
+/// The seed of the points, as `unbraid list` tells it.
+pub(super) const SEED: Setting =
+    Setting { name: "seed", values: Values::Whole(0, u64::MAX), meaning: "which points are drawn" };
+
 /// Two continuous factors.
 pub(super) fn factors() -> FactorSpace {
     FactorSpace::sample(["first", "second"].map(|name| Factor { name: name.to_string(), size: None }).to_vec())
@@ -106,9 +110,9 @@ fn complete(table: &Table) -> Result<Table> {
 
 fn checked(table: &Table) -> Result<Settings> {
     let settings: Settings = settings::read(table)?;
-    if !(settings.ratio > 0.0 && settings.ratio <= MOST_RATIO) {
+    if !(1.0 / MOST_RATIO..=MOST_RATIO).contains(&settings.ratio) {
         return Err(Error::new(format!("setting \"ratio\" is {}", settings.ratio))
-            .help(format!("it takes a number above 0, up to {MOST_RATIO}")));
+            .help(format!("it takes {} to {MOST_RATIO}", 1.0 / MOST_RATIO)));
     }
     Ok(settings)
 }
@@ -118,7 +122,14 @@ pub const ENTRY: Entry = Entry {
     name: "synth_linear",
     about: "50,000 points of a stretched square, turned in three dimensions; 2 continuous factors",
     paper: "Zietlow, thesis section 3.3.1",
-    settings: &[],
+    settings: &[
+        Setting {
+            name: "ratio",
+            values: Values::Number(1.0 / MOST_RATIO, MOST_RATIO),
+            meaning: "length of the first axis of the square over that of the second",
+        },
+        SEED,
+    ],
     open,
     complete,
 };

@@ -9,7 +9,7 @@ use rand_distr::StandardNormal;
 use serde::{Deserialize, Serialize};
 use toml::Table;
 
-use super::synth_linear::{N_POINTS, factors, points};
+use super::synth_linear::{N_POINTS, SEED, factors, points};
 use super::{Dataset, Entry, ImageShape};
 use crate::error::Result;
 use crate::factor_space::FactorSpace;
@@ -95,7 +95,7 @@ pub const ENTRY: Entry = Entry {
     name: "synth_nonlinear",
     about: "50,000 points of a square, sent into six dimensions by a random network; 2 continuous factors",
     paper: "Zietlow, thesis section 3.3.1",
-    settings: &[],
+    settings: &[SEED],
     open,
     complete: settings::complete::<Settings>,
 };

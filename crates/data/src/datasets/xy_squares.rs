@@ -10,7 +10,7 @@ use toml::Table;
 use super::{Dataset, Entry, ImageShape};
 use crate::error::{Error, Result};
 use crate::factor_space::FactorSpace;
-use crate::settings;
+use crate::settings::{self, Setting, Values};
 
 /// Height and width of the images.
 const SIZE: usize = 64;
@@ -124,7 +124,29 @@ pub const ENTRY: Entry = Entry {
     name: "xy_squares",
     about: "Three squares that move over a grid, one per colour channel: hard for pixel losses",
     paper: "Michlo, thesis section 3.3.1",
-    settings: &[],
+    settings: &[
+        Setting { name: "square_size", values: Values::Whole(1, SIZE as u64), meaning: "side of a square in pixels" },
+        Setting {
+            name: "spacing",
+            values: Values::Whole(1, SIZE as u64),
+            meaning: "pixels from one place to the next; square_size where left out",
+        },
+        Setting {
+            name: "grid",
+            values: Values::Whole(1, SIZE as u64),
+            meaning: "places along an axis at most; as many as fit where left out",
+        },
+        Setting {
+            name: "squares",
+            values: Values::Whole(1, (FACTOR_NAMES.len() / 2) as u64),
+            meaning: "how many squares",
+        },
+        Setting {
+            name: "rgb",
+            values: Values::Flag,
+            meaning: "whether each square has a colour channel of its own; if not, one channel shows all",
+        },
+    ],
     open,
     complete,
 };

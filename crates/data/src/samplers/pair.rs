@@ -17,7 +17,7 @@ use super::{Entry, Sampler};
 use crate::error::{Error, Result};
 use crate::factor_space::{FactorSpace, index_of, values_of};
 use crate::seed::Rng;
-use crate::settings;
+use crate::settings::{self, Setting, Values};
 
 /// How many factors differ, and in what sense; the defaults are the thesis's.
 #[derive(Debug, Serialize, Deserialize)]
@@ -147,7 +147,18 @@ pub const ENTRY: Entry = Entry {
     name: "pair",
     about: "Two images that differ in k factors, for weakly supervised frameworks",
     paper: "Locatello et al. 2020; Michlo, thesis A.2.3",
-    settings: &[],
+    settings: &[
+        Setting {
+            name: "k",
+            values: Values::Words("\"uniform\", or a whole number from 1 to the factors that can differ"),
+            meaning: "how many factors differ within a pair; \"uniform\" draws it anew for each pair",
+        },
+        Setting {
+            name: "rule",
+            values: Values::OneOf(&["differ", "disentanglement_lib"]),
+            meaning: "whether each chosen factor takes another value, or is drawn anew as in the published code",
+        },
+    ],
     build,
     complete,
 };

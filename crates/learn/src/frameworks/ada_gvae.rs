@@ -7,10 +7,11 @@
 
 use burn::tensor::{Bool, Tensor};
 use serde::{Deserialize, Serialize};
+use unbraid_data::settings::{Setting, Values};
 use unbraid_data::{Rng, settings};
 
 use super::beta_vae::MOST_BETA;
-use super::{Batch, Entry, Framework};
+use super::{BETA, Batch, Entry, Framework, RECONSTRUCTION, REDUCTION};
 use crate::losses::{Losses, Reduction};
 use crate::model::Model;
 use crate::posterior::Gaussian;
@@ -154,7 +155,21 @@ pub const ENTRY: Entry = Entry {
     name: "ada_gvae",
     about: "beta-VAE on pairs; latents that seem shared by a pair are averaged",
     paper: "Locatello et al. 2020, Weakly-supervised disentanglement without compromises",
-    settings: &[],
+    settings: &[
+        BETA,
+        Setting {
+            name: "eta",
+            values: Values::Schedule(0.0, 1.0),
+            meaning: "where the threshold for shared latents lies between a pair's smallest (0) and largest (1) distance",
+        },
+        Setting {
+            name: "distance",
+            values: Values::OneOf(&["symmetric_kl", "kl", "absolute_difference"]),
+            meaning: "how far apart the two posteriors of a latent are",
+        },
+        RECONSTRUCTION,
+        REDUCTION,
+    ],
     sampler: "pair",
     build: |table| {
         let framework: AdaGvae = settings::read(table)?;

@@ -3,7 +3,7 @@
 use serde::{Deserialize, Serialize};
 use unbraid_data::{Rng, settings};
 
-use super::{Batch, Entry, Framework};
+use super::{Batch, Entry, Framework, RECONSTRUCTION, REDUCTION};
 use crate::losses::{Losses, Reduction};
 use crate::model::Model;
 use crate::posterior::PosteriorKind;
@@ -46,7 +46,7 @@ pub const ENTRY: Entry = Entry {
     name: "ae",
     about: "auto-encoder: reconstruction alone",
     paper: "Hinton and Salakhutdinov 2006, Reducing the dimensionality of data with neural networks",
-    settings: &[],
+    settings: &[RECONSTRUCTION, REDUCTION],
     sampler: "single",
     build: |table| Ok(Box::new(settings::read::<Ae>(table)?)),
     complete: settings::complete::<Ae>,

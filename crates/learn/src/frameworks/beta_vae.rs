@@ -4,7 +4,7 @@ use burn::tensor::Tensor;
 use serde::{Deserialize, Serialize};
 use unbraid_data::{Rng, settings};
 
-use super::{Batch, Entry, Framework};
+use super::{BETA, Batch, Entry, Framework, RECONSTRUCTION, REDUCTION};
 use crate::losses::{Losses, Reduction};
 use crate::model::Model;
 use crate::reconstruction::Reconstruction;
@@ -78,7 +78,7 @@ pub const ENTRY: Entry = Entry {
     name: "beta_vae",
     about: "reconstruction + beta * KL",
     paper: "Higgins et al. 2017, beta-VAE",
-    settings: &[],
+    settings: &[BETA, RECONSTRUCTION, REDUCTION],
     sampler: "single",
     build: |table| {
         let framework: BetaVae = settings::read(table)?;

@@ -3,7 +3,7 @@
 use burn::tensor::Tensor;
 use toml::Table;
 use unbraid_data::error::unknown_name;
-use unbraid_data::settings::Setting;
+use unbraid_data::settings::{Setting, Values};
 use unbraid_data::{Result, Rng};
 
 use crate::losses::Losses;
@@ -67,6 +67,27 @@ pub struct Entry {
     /// Fills in the settings that were left out.
     pub complete: fn(&Table) -> Result<Table>,
 }
+
+/// The weight of the KL divergence, which several frameworks have.
+const BETA: Setting = Setting {
+    name: "beta",
+    values: Values::Schedule(0.0, beta_vae::MOST_BETA),
+    meaning: "weight of the KL divergence",
+};
+
+/// The reconstruction loss, which every framework has.
+const RECONSTRUCTION: Setting = Setting {
+    name: "reconstruction",
+    values: Values::OneOf(&["mse", "bce"]),
+    meaning: "loss of each pixel; `unbraid list reconstructions` tells more",
+};
+
+/// How losses are summed up, which every framework has.
+const REDUCTION: Setting = Setting {
+    name: "reduction",
+    values: Values::OneOf(&["sum", "mean"]),
+    meaning: "whether pixels and latents are summed, or averaged; beta means something else in each",
+};
 
 /// The row of the framework called `name`.
 pub fn find(name: &str) -> Result<&'static Entry> {

@@ -4,7 +4,7 @@ use serde::{Deserialize, Serialize};
 use unbraid_data::{Rng, settings};
 
 use super::beta_vae::{PARTS, evidence_bound};
-use super::{Batch, Entry, Framework};
+use super::{Batch, Entry, Framework, RECONSTRUCTION, REDUCTION};
 use crate::losses::{Losses, Reduction};
 use crate::model::Model;
 use crate::reconstruction::Reconstruction;
@@ -38,7 +38,7 @@ pub const ENTRY: Entry = Entry {
     name: "vae",
     about: "variational auto-encoder: reconstruction + KL",
     paper: "Kingma and Welling 2014, Auto-encoding variational Bayes",
-    settings: &[],
+    settings: &[RECONSTRUCTION, REDUCTION],
     sampler: "single",
     build: |table| Ok(Box::new(settings::read::<Vae>(table)?)),
     complete: settings::complete::<Vae>,

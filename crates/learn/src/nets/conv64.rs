@@ -9,7 +9,7 @@ use serde::{Deserialize, Serialize};
 use unbraid_data::{Error, ImageShape, Result, settings};
 
 use super::layers::{Nonlinearity, conv_stack, hidden, linear};
-use super::{Entry, Net, check_latents};
+use super::{Entry, LATENTS, Net, check_latents};
 use crate::ops::{Activation, Direction};
 use crate::parameters::{Initialiser, Parameters};
 
@@ -104,7 +104,7 @@ pub const ENTRY: Entry = Entry {
     name: "conv64",
     about: "convolutional, four layers of stride 2 each way, for 64x64 images",
     paper: "Higgins et al. 2017, beta-VAE; Michlo 2022, table A.1",
-    settings: &[],
+    settings: &[LATENTS],
     build: |table, shape| Ok(Box::new(Conv64::new(&settings::read(table)?, shape)?)),
     complete: settings::complete::<Settings>,
 };

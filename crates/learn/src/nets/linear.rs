@@ -5,7 +5,7 @@ use serde::{Deserialize, Serialize};
 use unbraid_data::{ImageShape, Result, settings};
 
 use super::layers::linear;
-use super::{Entry, Net, check_latents};
+use super::{Entry, LATENTS, Net, check_latents};
 use crate::parameters::{Initialiser, Parameters};
 
 /// Settings of the network.
@@ -60,7 +60,7 @@ pub const ENTRY: Entry = Entry {
     name: "linear",
     about: "no hidden layer, one matrix each way",
     paper: "Zietlow 2022, table 3.1",
-    settings: &[],
+    settings: &[LATENTS],
     build: |table, shape| Ok(Box::new(Linear::new(&settings::read(table)?, shape)?)),
     complete: settings::complete::<Settings>,
 };

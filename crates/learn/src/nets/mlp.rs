@@ -2,14 +2,16 @@
 
 use burn::tensor::Tensor;
 use serde::{Deserialize, Serialize};
+use unbraid_data::settings::{Setting, Values};
 use unbraid_data::{Error, ImageShape, Result, settings};
 
 use super::layers::{Nonlinearity, hidden, linear};
-use super::{Entry, Net, check_latents};
+use super::{Entry, LATENTS, Net, check_latents};
 use crate::parameters::{Initialiser, Parameters};
 
 /// With gradients and an optimiser's moments these take 8 GB.
 const MOST_WEIGHTS: usize = 500_000_000;
+const WIDTHS: Values = Values::Words("a list of widths from 1 to 100,000");
 
 /// Settings of the network.
 #[derive(Debug, Serialize, Deserialize)]
@@ -103,7 +105,16 @@ pub const ENTRY: Entry = Entry {
     name: "mlp",
     about: "fully connected hidden layers, 1200-1200 each way unless said otherwise",
     paper: "Mogultay Ozcan 2024, table 3.1",
-    settings: &[],
+    settings: &[
+        LATENTS,
+        Setting { name: "encoder", values: WIDTHS, meaning: "widths of the encoder's hidden layers" },
+        Setting { name: "decoder", values: WIDTHS, meaning: "widths of the decoder's hidden layers" },
+        Setting {
+            name: "nonlinearity",
+            values: Values::OneOf(&["relu", "tanh"]),
+            meaning: "what follows each hidden layer",
+        },
+    ],
     build: |table, shape| Ok(Box::new(Mlp::new(settings::read(table)?, shape)?)),
     complete: settings::complete::<Settings>,
 };

@@ -3,7 +3,7 @@
 use burn::tensor::Tensor;
 use toml::Table;
 use unbraid_data::error::unknown_name;
-use unbraid_data::settings::Setting;
+use unbraid_data::settings::{Setting, Values};
 use unbraid_data::{Error, ImageShape, Result};
 
 use crate::parameters::{Initialiser, Parameters};
@@ -53,9 +53,15 @@ pub fn find(name: &str) -> Result<&'static Entry> {
     entry.ok_or_else(|| unknown_name("model", name, NETS.iter().map(|entry| entry.name)))
 }
 
+const MOST_LATENTS: usize = 4096;
+
+/// The setting that every network has.
+const LATENTS: Setting =
+    Setting { name: "latents", values: Values::Whole(1, MOST_LATENTS as u64), meaning: "how many latents a code has" };
+
 fn check_latents(latents: usize) -> Result<()> {
-    if (1..=4096).contains(&latents) {
+    if (1..=MOST_LATENTS).contains(&latents) {
         return Ok(());
     }
-    Err(Error::new(format!("setting \"latents\" is {latents}")).help("wanted 1 to 4096"))
+    Err(Error::new(format!("setting \"latents\" is {latents}")).help(format!("wanted 1 to {MOST_LATENTS}")))
 }

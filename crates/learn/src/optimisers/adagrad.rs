@@ -2,9 +2,9 @@
 
 use rayon::prelude::*;
 use serde::{Deserialize, Serialize};
-use unbraid_data::{Error, Result, settings};
+use unbraid_data::{Result, settings};
 
-use super::{Entry, Optimiser, PIECE};
+use super::{EPSILON, Entry, Optimiser, PIECE, check_epsilon};
 
 /// Settings; the default is PyTorch's.
 #[derive(Debug, Serialize, Deserialize)]
@@ -22,10 +22,7 @@ impl Default for AdaGrad {
 
 impl AdaGrad {
     fn check(self) -> Result<Self> {
-        if (1e-30..=1.0).contains(&self.epsilon) {
-            return Ok(self);
-        }
-        Err(Error::new(format!("setting \"epsilon\" is {}", self.epsilon)).help("wanted 1e-30 to 1"))
+        check_epsilon(self.epsilon).map(|()| self)
     }
 }
 
@@ -52,7 +49,7 @@ pub const ENTRY: Entry = Entry {
     name: "adagrad",
     about: "steps scaled by the root of the sum of squared gradients",
     paper: "Duchi et al. 2011, Adaptive subgradient methods",
-    settings: &[],
+    settings: &[EPSILON],
     build: |table| Ok(Box::new(settings::read::<AdaGrad>(table)?.check()?)),
     complete: settings::complete::<AdaGrad>,
 };

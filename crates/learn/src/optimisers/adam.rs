@@ -2,9 +2,12 @@
 
 use rayon::prelude::*;
 use serde::{Deserialize, Serialize};
+use unbraid_data::settings::{Setting, Values};
 use unbraid_data::{Error, Result, settings};
 
-use super::{Entry, Optimiser, PIECE};
+use super::{EPSILON, Entry, Optimiser, PIECE, check_epsilon};
+
+const MOST_DECAY: f64 = 0.999_999;
 
 /// Settings; the defaults are the paper's.
 #[derive(Debug, Serialize, Deserialize)]
@@ -27,13 +30,10 @@ impl Default for Adam {
 impl Adam {
     fn check(self) -> Result<Self> {
         let decays = [("beta1", self.beta1), ("beta2", self.beta2)];
-        if let Some((name, value)) = decays.into_iter().find(|(_, value)| !(0.0..=0.999_999).contains(value)) {
-            return Err(Error::new(format!("setting \"{name}\" is {value}")).help("wanted 0 to 0.999999"));
+        if let Some((name, value)) = decays.into_iter().find(|(_, value)| !(0.0..=MOST_DECAY).contains(value)) {
+            return Err(Error::new(format!("setting \"{name}\" is {value}")).help(format!("wanted 0 to {MOST_DECAY}")));
         }
-        if !(1e-30..=1.0).contains(&self.epsilon) {
-            return Err(Error::new(format!("setting \"epsilon\" is {}", self.epsilon)).help("wanted 1e-30 to 1"));
-        }
-        Ok(self)
+        check_epsilon(self.epsilon).map(|()| self)
     }
 }
 
@@ -69,7 +69,19 @@ pub const ENTRY: Entry = Entry {
     name: "adam",
     about: "steps scaled by running means of gradients and of their squares",
     paper: "Kingma and Ba 2015, Adam",
-    settings: &[],
+    settings: &[
+        Setting {
+            name: "beta1",
+            values: Values::Number(0.0, MOST_DECAY),
+            meaning: "decay of the running mean of gradients",
+        },
+        Setting {
+            name: "beta2",
+            values: Values::Number(0.0, MOST_DECAY),
+            meaning: "decay of the running mean of squared gradients",
+        },
+        EPSILON,
+    ],
     build: |table| Ok(Box::new(settings::read::<Adam>(table)?.check()?)),
     complete: settings::complete::<Adam>,
 };

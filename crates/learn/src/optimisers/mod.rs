@@ -2,9 +2,9 @@
 //! update of a matrix should be one pass over memory.
 
 use toml::Table;
-use unbraid_data::Result;
 use unbraid_data::error::unknown_name;
-use unbraid_data::settings::Setting;
+use unbraid_data::settings::{Setting, Values};
+use unbraid_data::{Error, Result};
 
 pub mod adagrad;
 pub mod adam;
@@ -42,6 +42,22 @@ pub struct Entry {
 pub fn find(name: &str) -> Result<&'static Entry> {
     let entry = OPTIMISERS.iter().find(|entry| entry.name == name);
     entry.ok_or_else(|| unknown_name("optimiser", name, OPTIMISERS.iter().map(|entry| entry.name)))
+}
+
+const LEAST_EPSILON: f64 = 1e-30;
+
+/// What keeps a division away from zero, which every optimiser has.
+const EPSILON: Setting = Setting {
+    name: "epsilon",
+    values: Values::Number(LEAST_EPSILON, 1.0),
+    meaning: "keeps the division by the size of gradients away from zero",
+};
+
+fn check_epsilon(epsilon: f64) -> Result<()> {
+    if (LEAST_EPSILON..=1.0).contains(&epsilon) {
+        return Ok(());
+    }
+    Err(Error::new(format!("setting \"epsilon\" is {epsilon}")).help("wanted 1e-30 to 1"))
 }
 
 /// Values are changed in pieces of this many, side by side; each value on its own, so the pieces do not matter.

@@ -4,6 +4,7 @@
 //! posterior mean (the code) over the images exceeds 0.01. The variance is taken over all rows.
 
 use serde::{Deserialize, Serialize};
+use unbraid_data::settings::{Setting, Values};
 use unbraid_data::{Error, Result, Rng, settings};
 
 use crate::Change::*;
@@ -47,7 +48,11 @@ pub const ENTRY: Entry = Entry {
     name: "active_units",
     about: "number of latents whose code varies over the images",
     paper: "Burda et al. 2016",
-    settings: &[],
+    settings: &[Setting {
+        name: "threshold",
+        values: Values::Number(0.0, f64::MAX),
+        meaning: "the variance of a latent's codes above which it is active",
+    }],
     ranges: &[("active_units", 0.0, f64::INFINITY)],
     left_alone_by: &[LatentOrder, LatentSigns, Shift, RowOrder, LogVariances, Losses],
     build: |table| Ok(Box::new(settings::read::<ActiveUnits>(table)?.check()?)),

@@ -19,6 +19,7 @@ use ndarray::Array2;
 use rand::RngExt;
 use rayon::prelude::*;
 use serde::{Deserialize, Serialize};
+use unbraid_data::settings::{Setting, Values};
 use unbraid_data::{Error, Rng, Seed, settings};
 
 use crate::Change::*;
@@ -154,7 +155,24 @@ pub const ENTRY: Entry = Entry {
     name: "beta_vae",
     about: "how well the shared factor is told from the differences of pairs",
     paper: "Higgins et al. 2017",
-    settings: &[],
+    settings: &[
+        Setting {
+            name: "pairs",
+            values: Values::Whole(1, MOST as u64),
+            meaning: "pairs of rows that a point is the mean of",
+        },
+        Setting {
+            name: "train_points",
+            values: Values::Whole(1, MOST as u64),
+            meaning: "points that the classifier is fitted on",
+        },
+        Setting { name: "test_points", values: Values::Whole(1, MOST as u64), meaning: "points that it is tested on" },
+        Setting {
+            name: "c",
+            values: Values::Number(1e-100, 1e100),
+            meaning: "inverse strength of the classifier's penalty",
+        },
+    ],
     ranges: &[("beta_vae", 0.0, 1.0)],
     left_alone_by: &[LatentOrder, LatentSigns, Shift, RowOrder, LogVariances, Losses],
     build: |table| Ok(Box::new(settings::read::<BetaVae>(table)?.check()?)),

@@ -13,6 +13,7 @@
 use ndarray::Axis;
 use serde::{Deserialize, Serialize};
 use toml::Table;
+use unbraid_data::settings::{Setting, Values};
 use unbraid_data::{Error, Result, Rng, settings};
 
 use crate::Change::*;
@@ -78,7 +79,11 @@ pub const ENTRY: Entry = Entry {
     name: "cbd",
     about: "gaps in the correlations between latents and factors",
     paper: "Mogultay Ozcan 2024",
-    settings: &[],
+    settings: &[Setting {
+        name: "alpha",
+        values: Values::Number(0.0, 1.0),
+        meaning: "weight of compactness against modularity",
+    }],
     ranges: &[("cbd", 0.0, 1.0)],
     left_alone_by: &[LatentOrder, LatentSigns, CommonScale, LatentScales, Shift, RowOrder, LogVariances, Losses],
     build,

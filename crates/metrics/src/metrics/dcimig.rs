@@ -18,7 +18,7 @@ use unbraid_data::{Rng, settings};
 use crate::Change::*;
 use crate::metrics::mig::SINGLE_VALUE;
 use crate::statistics::gap::gap;
-use crate::statistics::information::{Binning, Information, check_bins, published};
+use crate::statistics::information::{BINS, Binning, Information, check_bins, published};
 use crate::subject::{Tables, all_constant};
 use crate::{Entry, Matrix, Metric, Scores, Subject};
 
@@ -80,7 +80,7 @@ pub const ENTRY: Entry = Entry {
     name: "dcimig",
     about: "each factor's largest gap among the latents that tell most about it",
     paper: "Sepliarskaia et al. 2019",
-    settings: &[],
+    settings: &[BINS],
     ranges: &[("dcimig", 0.0, 1.0)],
     left_alone_by: &[LatentOrder, LatentSigns, CommonScale, LatentScales, Shift, RowOrder, LogVariances, Losses],
     build: |table| {

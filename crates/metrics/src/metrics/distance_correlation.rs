@@ -24,6 +24,7 @@
 use rand::RngExt;
 use rayon::prelude::*;
 use serde::{Deserialize, Serialize};
+use unbraid_data::settings::{Setting, Values};
 use unbraid_data::{Error, Factor, LabelledCodes, Rng, Seed, settings};
 
 use crate::Change::*;
@@ -171,9 +172,9 @@ impl DistanceCorrelation {
         if let Some((name, size)) = sizes.into_iter().find(|(_, size)| !(*size >= 0.0 && size.is_finite())) {
             return Err(Error::new(format!("setting \"{name}\" is {size}")).help("wanted 0 or more"));
         }
-        if !(0.0..1.0).contains(&self.round_share) {
+        if !(0.0..=0.5).contains(&self.round_share) {
             return Err(Error::new(format!("setting \"round_share\" is {}", self.round_share))
-                .help("it is a share of the largest distance, from 0 to below 1"));
+                .help("it is a share of the largest distance, from 0 to 0.5"));
         }
         Ok(self)
     }
@@ -245,7 +246,44 @@ pub const ENTRY: Entry = Entry {
     name: "distance_correlation",
     about: "whether codes are far apart where the factors are",
     paper: "Michlo 2022",
-    settings: &[],
+    settings: &[
+        Setting {
+            name: "groups",
+            values: Values::Whole(1, (MOST / 64) as u64),
+            meaning: "groups that are drawn; times triples_per_group 100,000,000 at most",
+        },
+        Setting { name: "group_size", values: Values::Whole(1, MOST as u64), meaning: "rows of a group" },
+        Setting {
+            name: "triples_per_group",
+            values: Values::Whole(1, (MOST / 1024) as u64),
+            meaning: "triples drawn from a group; times groups 100,000,000 at most",
+        },
+        Setting {
+            name: "independent_triples",
+            values: Values::Whole(1, MOST as u64),
+            meaning: "triples of independent rows that are drawn",
+        },
+        Setting {
+            name: "most_triples",
+            values: Values::Number(0.0, f64::MAX),
+            meaning: "a factor whose traversals have more triples is drawn from, not enumerated",
+        },
+        Setting {
+            name: "drawn_triples",
+            values: Values::Whole(1, MOST as u64),
+            meaning: "triples drawn from such a factor's traversals",
+        },
+        Setting {
+            name: "round_share",
+            values: Values::Number(0.0, 0.5),
+            meaning: "distances of codes are rounded to multiples of this share of the largest; 0: not",
+        },
+        Setting {
+            name: "round_to",
+            values: Values::Number(0.0, f64::MAX),
+            meaning: "where not 0, they are rounded to multiples of this distance instead",
+        },
+    ],
     ranges: &[
         ("distance_correlation", -1.0, 1.0),
         ("distance_correlation.factor.rank_same", 0.0, 1.0),

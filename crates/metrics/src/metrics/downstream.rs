@@ -14,6 +14,7 @@ use ndarray::{Array2, ArrayView1, Axis, s};
 use rayon::prelude::*;
 use serde::{Deserialize, Serialize};
 use toml::Table;
+use unbraid_data::settings::{Setting, Values};
 use unbraid_data::{Error, LabelledCodes, Result, Rng, settings};
 
 use crate::Change::*;
@@ -228,7 +229,23 @@ pub const ENTRY: Entry = Entry {
     name: "downstream",
     about: "accuracy of predicting factors from few and many rows",
     paper: "Locatello et al. 2019",
-    settings: &[],
+    settings: &[
+        Setting {
+            name: "rows",
+            values: Values::Words("a list of whole numbers from 1"),
+            meaning: "how many rows are fitted on, one after the other",
+        },
+        Setting {
+            name: "c",
+            values: Values::Number(1e-100, 1e100),
+            meaning: "inverse strength of the logistic regression's penalty, where it is not chosen",
+        },
+        Setting {
+            name: "folds",
+            values: Values::Words("0, or a whole number from 2 to 100"),
+            meaning: "parts of the train rows in turn held back to choose the strength; 0: it is not chosen",
+        },
+    ],
     ranges: &[
         ("downstream", 0.0, 1.0),
         ("downstream.boosted_trees.efficiency", 0.0, f64::INFINITY),

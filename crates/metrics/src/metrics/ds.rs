@@ -21,6 +21,7 @@ use ndarray::{Array2, ArrayRef1, ArrayView1, Axis, s};
 use rand::seq::SliceRandom;
 use rayon::prelude::*;
 use serde::{Deserialize, Serialize};
+use unbraid_data::settings::{Setting, Values};
 use unbraid_data::{Error, Factor, LabelledCodes, Rng, settings};
 
 use crate::Change::*;
@@ -29,6 +30,9 @@ use crate::statistics::deviations::{deviations, variance};
 use crate::statistics::mean::mean_of_defined;
 use crate::subject::{Tables, all_constant};
 use crate::{Entry, Matrix, Metric, Scores, Subject};
+
+/// The least share of the rows that is fitted on, and that is tested on.
+const LEAST_SHARE: f64 = 0.001;
 
 /// Settings of the disentanglement score.
 #[derive(Debug, Clone, Serialize, Deserialize)]
@@ -83,9 +87,9 @@ impl Ds {
         if self.neighbours == 0 {
             return Err(Error::new("setting \"neighbours\" is 0").help("wanted 1 or more"));
         }
-        if !(self.fit_share > 0.0 && self.fit_share < 1.0) {
+        if !(LEAST_SHARE..=1.0 - LEAST_SHARE).contains(&self.fit_share) {
             return Err(Error::new(format!("setting \"fit_share\" is {}", self.fit_share))
-                .help("wanted a share between 0 and 1, so that rows are left to test on"));
+                .help("wanted a share from 0.001 to 0.999, so that rows are left to fit and to test on"));
         }
         Ok(self)
     }
@@ -265,7 +269,14 @@ pub const ENTRY: Entry = Entry {
     name: "ds",
     about: "gap between the two latents that predict each factor best by nearest neighbours",
     paper: "Zietlow 2022",
-    settings: &[],
+    settings: &[
+        Setting { name: "neighbours", values: Values::Whole(1, u64::MAX), meaning: "nearest rows that predict a row" },
+        Setting {
+            name: "fit_share",
+            values: Values::Number(LEAST_SHARE, 1.0 - LEAST_SHARE),
+            meaning: "share of the rows that is fitted on; the others are tested on",
+        },
+    ],
     ranges: &[("ds", 0.0, f64::INFINITY)],
     left_alone_by: &[LatentOrder, LatentSigns, CommonScale, LatentScales, Shift, RowOrder, LogVariances, Losses],
     build: |table| Ok(Box::new(settings::read::<Ds>(table)?.check()?)),

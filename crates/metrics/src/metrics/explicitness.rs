@@ -15,6 +15,7 @@ use ndarray::Array2;
 use rayon::prelude::*;
 use serde::{Deserialize, Serialize};
 use toml::Table;
+use unbraid_data::settings::{Setting, Values};
 use unbraid_data::{Error, LabelledCodes, Rng, settings};
 
 use crate::Change::*;
@@ -134,7 +135,11 @@ pub const ENTRY: Entry = Entry {
     name: "explicitness",
     about: "how well a linear classifier tells each factor's values from the code",
     paper: "Ridgeway and Mozer 2018",
-    settings: &[],
+    settings: &[Setting {
+        name: "c",
+        values: Values::Number(1e-100, 1e100),
+        meaning: "inverse strength of the classifier's penalty",
+    }],
     ranges: &[("explicitness", 0.0, 1.0), ("explicitness.scaled", -1.0, 1.0)],
     left_alone_by: &[LatentOrder, LatentSigns, CommonScale, LatentScales, Shift, RowOrder, LogVariances, Losses],
     build,

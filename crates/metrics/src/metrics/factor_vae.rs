@@ -17,6 +17,7 @@ use ndarray::Array2;
 use rand::{RngExt, seq};
 use rayon::prelude::*;
 use serde::{Deserialize, Serialize};
+use unbraid_data::settings::{Setting, Values};
 use unbraid_data::{Error, Result, Rng, Seed, settings};
 
 use crate::Change::*;
@@ -212,7 +213,29 @@ pub const ENTRY: Entry = Entry {
     name: "factor_vae",
     about: "how often the latent that varies least tells which factor was fixed",
     paper: "Kim and Mnih 2018",
-    settings: &[],
+    settings: &[
+        Setting { name: "batch_size", values: Values::Whole(2, MOST as u64), meaning: "rows drawn for each vote" },
+        Setting {
+            name: "train_votes",
+            values: Values::Whole(1, MOST as u64),
+            meaning: "votes that decide which factor a latent stands for",
+        },
+        Setting {
+            name: "eval_votes",
+            values: Values::Whole(1, MOST as u64),
+            meaning: "votes that are counted for the score",
+        },
+        Setting {
+            name: "variance_rows",
+            values: Values::Whole(2, MOST as u64),
+            meaning: "rows from which a latent's variance is estimated",
+        },
+        Setting {
+            name: "prune_below",
+            values: Values::Number(0.0, f64::MAX),
+            meaning: "latents with a smaller standard deviation have no vote; 0: all have one",
+        },
+    ],
     ranges: &[("factor_vae", 0.0, 1.0), ("factor_vae.active_latents", 0.0, f64::INFINITY)],
     left_alone_by: &[LatentOrder, LatentSigns, Shift, RowOrder, LogVariances, Losses],
     build: |table| Ok(Box::new(settings::read::<FactorVae>(table)?.check()?)),

@@ -18,6 +18,7 @@ use rand::RngExt;
 use rayon::prelude::*;
 use serde::{Deserialize, Serialize};
 use toml::Table;
+use unbraid_data::settings::{Setting, Values};
 use unbraid_data::{Error, LabelledCodes, Result, Rng, settings};
 
 use crate::Change::*;
@@ -163,7 +164,11 @@ pub const ENTRY: Entry = Entry {
     name: "fairness",
     about: "how much predictions of one factor shift with another (0 is fair)",
     paper: "Locatello et al. 2019",
-    settings: &[],
+    settings: &[Setting {
+        name: "images",
+        values: Values::Whole(1, 1_000_000),
+        meaning: "images drawn for each pair of factors",
+    }],
     ranges: &[("fairness", 0.0, 1.0)],
     left_alone_by: &[LatentSigns, Shift, RowOrder, LogVariances, Losses],
     build,

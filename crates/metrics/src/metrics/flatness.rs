@@ -18,6 +18,7 @@ use ndarray::ArrayRef1;
 use rand::RngExt;
 use rayon::prelude::*;
 use serde::{Deserialize, Serialize};
+use unbraid_data::settings::{Setting, Values};
 use unbraid_data::{Factor, LabelledCodes, Rng, settings};
 
 use crate::Change::*;
@@ -150,7 +151,11 @@ pub const ENTRY: Entry = Entry {
     name: "flatness",
     about: "how far apart the codes of a traversal get, against the way they go",
     paper: "Michlo 2022",
-    settings: &[],
+    settings: &[Setting {
+        name: "most_pairs",
+        values: Values::Whole(0, u64::MAX),
+        meaning: "pairs of codes that are compared for each factor at most",
+    }],
     ranges: &[
         ("flatness", 0.0, 1.0),
         ("flatness.width_l1", 0.0, f64::INFINITY),

@@ -20,7 +20,7 @@ use unbraid_data::{Rng, settings};
 use crate::Change::*;
 use crate::metrics::mig::SINGLE_VALUE;
 use crate::statistics::gap::gap;
-use crate::statistics::information::{Binning, Information, check_bins, published};
+use crate::statistics::information::{BINS, Binning, Information, check_bins, published};
 use crate::statistics::mean::mean_of_defined;
 use crate::subject::all_constant;
 use crate::{Entry, Matrix, Metric, Scores, Subject};
@@ -78,7 +78,7 @@ pub const ENTRY: Entry = Entry {
     name: "jemmig",
     about: "joint entropy of each factor and its best latent, less its gap",
     paper: "Do and Tran 2020",
-    settings: &[],
+    settings: &[BINS],
     ranges: &[("jemmig", 0.0, 1.0)],
     left_alone_by: &[LatentOrder, LatentSigns, CommonScale, LatentScales, Shift, RowOrder, LogVariances, Losses],
     build: |table| {

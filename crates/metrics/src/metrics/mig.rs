@@ -20,7 +20,7 @@ use unbraid_data::{Rng, settings};
 
 use crate::Change::*;
 use crate::statistics::gap::gap;
-use crate::statistics::information::{Binning, Information, Normaliser, check_bins, published};
+use crate::statistics::information::{BINS, Binning, Information, NORMALISER, Normaliser, check_bins, published};
 use crate::statistics::mean::mean_of_defined;
 use crate::subject::all_constant;
 use crate::{Entry, Matrix, Metric, Scores, Subject};
@@ -83,7 +83,7 @@ pub const ENTRY: Entry = Entry {
     name: "mig",
     about: "gap between the two latents that tell most about each factor",
     paper: "Chen et al. 2018",
-    settings: &[],
+    settings: &[BINS, NORMALISER],
     ranges: &[("mig", 0.0, 1.0)],
     left_alone_by: &[LatentOrder, LatentSigns, CommonScale, LatentScales, Shift, RowOrder, LogVariances, Losses],
     build: |table| {

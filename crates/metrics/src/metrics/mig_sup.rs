@@ -18,7 +18,7 @@ use unbraid_data::{Rng, settings};
 use crate::Change::*;
 use crate::scores::latent_name;
 use crate::statistics::gap::gap;
-use crate::statistics::information::{Binning, Normaliser, check_bins, published};
+use crate::statistics::information::{BINS, Binning, NORMALISER, Normaliser, check_bins, published};
 use crate::subject::{Tables, all_constant};
 use crate::{Entry, Matrix, Metric, Scores, Subject};
 
@@ -67,7 +67,7 @@ pub const ENTRY: Entry = Entry {
     name: "mig_sup",
     about: "gap between the two factors that each latent tells most about",
     paper: "Li et al. 2020",
-    settings: &[],
+    settings: &[BINS, NORMALISER],
     ranges: &[("mig_sup", 0.0, 1.0)],
     left_alone_by: &[LatentOrder, LatentSigns, CommonScale, LatentScales, Shift, RowOrder, LogVariances, Losses],
     build: |table| {

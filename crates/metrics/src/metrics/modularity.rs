@@ -21,7 +21,7 @@ use unbraid_data::{Rng, settings};
 
 use crate::Change::*;
 use crate::scores::latent_name;
-use crate::statistics::information::{Binning, check_bins, published};
+use crate::statistics::information::{BINS, Binning, check_bins, published};
 use crate::statistics::mean::mean_of_defined;
 use crate::subject::all_constant;
 use crate::{Entry, Matrix, Metric, Scores, Subject};
@@ -88,7 +88,7 @@ pub const ENTRY: Entry = Entry {
     name: "modularity",
     about: "how little each latent tells about other factors than its best",
     paper: "Ridgeway and Mozer 2018",
-    settings: &[],
+    settings: &[BINS],
     ranges: &[("modularity", 0.0, 1.0)],
     left_alone_by: &[LatentOrder, LatentSigns, CommonScale, LatentScales, Shift, RowOrder, LogVariances, Losses],
     build: |table| {

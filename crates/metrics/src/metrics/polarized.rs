@@ -15,6 +15,7 @@
 
 use ndarray::{Array1, Array2, Axis};
 use serde::{Deserialize, Serialize};
+use unbraid_data::settings::{Setting, Values};
 use unbraid_data::{Error, LabelledCodes, Rng, settings};
 
 use crate::Change::*;
@@ -132,7 +133,18 @@ pub const ENTRY: Entry = Entry {
     name: "polarized",
     about: "relative error of the divergence when latents count as wholly active or passive; 0 is best",
     paper: "Zietlow 2022",
-    settings: &[],
+    settings: &[
+        Setting {
+            name: "active_above",
+            values: Values::Number(0.0, f64::MAX),
+            meaning: "the standard deviation of a latent's codes above which it is active",
+        },
+        Setting {
+            name: "passive_within",
+            values: Values::Number(0.0, f64::MAX),
+            meaning: "how far a passive latent's mean squared code may be from 0, and its mean variance from 1",
+        },
+    ],
     ranges: &[("polarized", 0.0, f64::INFINITY)],
     left_alone_by: &[LatentOrder, LatentSigns, RowOrder, Losses],
     build: |table| Ok(Box::new(settings::read::<Polarized>(table)?.check()?)),

@@ -14,6 +14,7 @@ use ndarray::{Array2, Axis};
 use rayon::prelude::*;
 use serde::{Deserialize, Serialize};
 use toml::Table;
+use unbraid_data::settings::{Setting, Values};
 use unbraid_data::{Error, LabelledCodes, Rng, settings};
 
 use crate::Change::*;
@@ -134,8 +135,8 @@ fn with_parts(mut scores: Scores, data: &LabelledCodes, names: (&str, &str), per
 
 fn build(table: &Table) -> unbraid_data::Result<Box<dyn Metric>> {
     let sap: Sap = settings::read(table)?;
-    if !(sap.c > 0.0 && sap.c <= 1e100) {
-        return Err(Error::new(format!("setting \"c\" is {}", sap.c)).help("wanted a number above 0, up to 1e100"));
+    if !(1e-100..=1e100).contains(&sap.c) {
+        return Err(Error::new(format!("setting \"c\" is {}", sap.c)).help("wanted a number from 1e-100 to 1e100"));
     }
     Ok(Box::new(sap))
 }
@@ -145,7 +146,11 @@ pub const ENTRY: Entry = Entry {
     name: "sap",
     about: "gap between the two latents that predict each factor best",
     paper: "Kumar et al. 2018",
-    settings: &[],
+    settings: &[Setting {
+        name: "c",
+        values: Values::Number(1e-100, 1e100),
+        meaning: "what a row inside the margin costs the support vector machine",
+    }],
     ranges: &[("sap", 0.0, 1.0)],
     left_alone_by: &[LatentOrder, LatentSigns, RowOrder, LogVariances, Losses],
     build,

@@ -27,7 +27,7 @@ use crate::Change::*;
 use crate::metrics::kl::NEEDS_LOG_VARIANCES;
 use crate::statistics::classes::{Classes, classes_of_latents};
 use crate::statistics::covariance::Covariance;
-use crate::statistics::information::{Binning, check_bins, published};
+use crate::statistics::information::{BINS, Binning, check_bins, published};
 use crate::statistics::mutual_information::mean_pairwise_information;
 use crate::statistics::normal::normal_noise;
 use crate::{Entry, Matrix, Metric, Scores, Subject};
@@ -129,7 +129,7 @@ pub const ENTRY: Entry = Entry {
     name: "unsupervised",
     about: "how far the latents are from independent of each other (low is independent)",
     paper: "Locatello et al. 2019",
-    settings: &[],
+    settings: &[BINS],
     ranges: &[
         ("unsupervised", 0.0, f64::INFINITY),
         ("unsupervised.wasserstein_correlation_norm", 0.0, 2.0),

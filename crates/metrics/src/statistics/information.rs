@@ -4,6 +4,7 @@ use std::num::NonZeroUsize;
 
 use ndarray::Array2;
 use serde::{Deserialize, Serialize};
+use unbraid_data::settings::{Setting, Values};
 use unbraid_data::{Error, Factor, Result};
 
 use super::classes::{Classes, Precision, classes_of_columns, classes_of_factors, classes_of_latents, unit_range_bins};
@@ -100,6 +101,20 @@ pub fn check_bins(bins: NonZeroUsize) -> Result<()> {
     }
     Err(Error::new(format!("setting \"bins\" is {bins}")).help(format!("wanted 1 to {MOST_BINS}")))
 }
+
+/// The number of bins, as `unbraid list` tells it.
+pub const BINS: Setting = Setting {
+    name: "bins",
+    values: Values::Whole(1, MOST_BINS as u64),
+    meaning: "how many bins each latent (and each continuous factor) is cut into",
+};
+
+/// The normaliser, as `unbraid list` tells it.
+pub const NORMALISER: Setting = Setting {
+    name: "normaliser",
+    values: Values::OneOf(&["factor_entropy", "latent_entropy", "none"]),
+    meaning: "what information is divided by; the gaps of \"none\" are in nats",
+};
 
 /// A number of bins (or rows, or neighbours) that a paper used.
 pub const fn published(number: usize) -> NonZeroUsize {

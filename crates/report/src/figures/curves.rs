@@ -29,20 +29,29 @@ pub enum Scale {
     Fitting,
 }
 
+/// How the panels are set.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Panels {
+    /// Up to three side by side.
+    Beside,
+    /// One under the other, for where there is little room.
+    Stacked,
+}
+
 /// The loss and its parts of one run, a panel for each; `unit` names what the numbers are, for instance `nats`.
-pub fn loss_curves(title: &str, table: &LossTable, unit: &str, scale: Scale) -> Canvas {
-    compare_losses(title, &[(String::new(), table)], unit, scale)
+pub fn loss_curves(title: &str, table: &LossTable, unit: &str, scale: Scale, set: Panels) -> Canvas {
+    compare_losses(title, &[(String::new(), table)], unit, scale, set)
 }
 
 /// The losses of several runs over one another, a panel for each part that any of them has.
-pub fn compare_losses(title: &str, runs: &[(String, &LossTable)], unit: &str, scale: Scale) -> Canvas {
+pub fn compare_losses(title: &str, runs: &[(String, &LossTable)], unit: &str, scale: Scale, set: Panels) -> Canvas {
     let panels = panels(runs);
-    let n_across = match panels.len() {
-        0 | 1 => 1,
-        2 | 4 => 2,
-        _ => 3,
+    let (n_across, plot_width) = match (set, panels.len()) {
+        (Panels::Stacked, _) => (1, PLOT_WIDTH),
+        (Panels::Beside, 0 | 1) => (1, SINGLE_PLOT_WIDTH),
+        (Panels::Beside, 2 | 4) => (2, PLOT_WIDTH),
+        (Panels::Beside, _) => (3, PLOT_WIDTH),
     };
-    let plot_width = if n_across == 1 { SINGLE_PLOT_WIDTH } else { PLOT_WIDTH };
     let (panel_width, panel_height) = (PANEL_LEFT + plot_width, PANEL_TOP + PLOT_HEIGHT + PANEL_BOTTOM);
     let body_width = n_across * (panel_width + PANEL_GAP) - PANEL_GAP;
     let lines = legend(runs, body_width);
@@ -294,7 +303,13 @@ mod tests {
     #[test]
     fn curves_are_drawn_in_their_colours() {
         let (falling, rising) = (table(&[9.0, 5.0, 2.0, 1.0]), table(&[1.0, 2.0, 4.0]));
-        let canvas = compare_losses("", &[("a".to_string(), &falling), ("b".to_string(), &rising)], "", Scale::Linear);
+        let canvas = compare_losses(
+            "",
+            &[("a".to_string(), &falling), ("b".to_string(), &rising)],
+            "",
+            Scale::Linear,
+            Panels::Beside,
+        );
         for series in 0..2 {
             assert!(canvas.pixels().chunks(3).filter(|pixel| **pixel == series_colour(series)).count() > 200);
         }
@@ -304,7 +319,7 @@ mod tests {
     fn odd_tables_are_drawn() {
         for values in [&[][..], &[1.0], &[f64::NAN, f64::INFINITY], &[-1.0, 0.0, 2.0], &[5.0, 5.0], &[1e-9, 1e9]] {
             for scale in [Scale::Linear, Scale::Logarithmic, Scale::Fitting] {
-                assert!(loss_curves("Losses", &table(values), "nats", scale).width() > 100);
+                assert!(loss_curves("Losses", &table(values), "nats", scale, Panels::Beside).width() > 100);
             }
         }
     }

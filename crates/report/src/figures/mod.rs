@@ -14,7 +14,7 @@ use crate::text::TextStyle;
 
 pub use bars::{ScoreBars, bars};
 pub use contact_sheet::contact_sheet;
-pub use curves::{Scale, compare_losses, loss_curves};
+pub use curves::{Panels, Scale, compare_losses, loss_curves};
 pub use factor_rows::{FactorRow, evenly_spread, factor_rows};
 pub use heatmap::{heatmap, heatmap_over};
 pub use reconstructions::reconstructions;

@@ -21,31 +21,51 @@ pub fn escape(text: &str) -> String {
     escaped
 }
 
-/// A whole page around its body. It asks for nothing from outside.
+/// A whole page around its body. It asks for nothing from outside, and can be read without its script.
 pub(super) fn page(title: &str, body: &str) -> String {
     format!(
         "<!doctype html>\n<html lang=\"en\">\n<head>\n<meta charset=\"utf-8\">\n\
          <meta name=\"viewport\" content=\"width=device-width, initial-scale=1\">\n\
          <meta name=\"color-scheme\" content=\"light dark\">\n\
-         <title>{}</title>\n<style>\n{}</style>\n</head>\n<body>\n<main>\n{body}</main>\n</body>\n</html>\n",
+         <title>{}</title>\n<style>\n{}</style>\n</head>\n<body>\n<main>\n{body}</main>\n\
+         <script>\n{}</script>\n</body>\n</html>\n",
         escape(title),
         include_str!("style.css"),
+        include_str!("search.js"),
     )
 }
 
+/// How much room a figure has.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Room {
+    /// The width of the window, so that a narrow window gets the narrow picture.
+    Window,
+    /// A part of it, which gets the narrow picture always.
+    Part,
+}
+
 /// A figure with its caption. Figures are drawn at twice the size at which they are shown.
-pub(super) fn figure(figure: &PageFigure) -> String {
-    let kind = if figure.bytes.starts_with(b"GIF8") { "gif" } else { "png" };
-    let size = image_size(&figure.bytes)
+pub(super) fn figure(figure: &PageFigure, room: Room) -> String {
+    let alt = escape(&figure.name.replace('_', " "));
+    let image = match (&figure.narrow, room) {
+        (None, _) => format!("<img{} alt=\"{alt}\">", source("src", &figure.bytes)),
+        (Some(narrow), Room::Part) => format!("<img{} alt=\"{alt}\">", source("src", narrow)),
+        (Some(narrow), Room::Window) => format!(
+            "<picture><source media=\"(max-width: 40rem)\"{}><img{} alt=\"{alt}\"></picture>",
+            source("srcset", narrow),
+            source("src", &figure.bytes)
+        ),
+    };
+    let caption = escape(&figure.caption);
+    format!("<figure>\n<div class=\"wide\">{image}</div>\n<figcaption>{caption}</figcaption>\n</figure>\n")
+}
+
+/// The attributes that give an image its size and its bytes.
+fn source(attribute: &str, bytes: &[u8]) -> String {
+    let kind = if bytes.starts_with(b"GIF8") { "gif" } else { "png" };
+    let size = image_size(bytes)
         .map(|(width, height)| format!(" width=\"{}\" height=\"{}\"", width.div_ceil(2), height.div_ceil(2)));
-    format!(
-        "<figure>\n<div class=\"wide\"><img{} alt=\"{}\" src=\"data:image/{kind};base64,{}\"></div>\n\
-         <figcaption>{}</figcaption>\n</figure>\n",
-        size.unwrap_or_default(),
-        escape(&figure.name.replace('_', " ")),
-        STANDARD.encode(&figure.bytes),
-        escape(&figure.caption),
-    )
+    format!("{} {attribute}=\"data:image/{kind};base64,{}\"", size.unwrap_or_default(), STANDARD.encode(bytes))
 }
 
 /// A table whose first column names the rows. Cells are text, not HTML.

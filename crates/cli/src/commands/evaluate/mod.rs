@@ -5,7 +5,6 @@ mod inputs;
 
 use std::path::PathBuf;
 
-use indicatif::{ProgressBar, ProgressStyle};
 use unbraid_data::{LabelledCodes, Result, Seed};
 use unbraid_experiment::Named;
 use unbraid_experiment::measure::measure_subject;
@@ -18,6 +17,7 @@ use unbraid_report::tables::{comparison_table, scores_table};
 use super::table_width;
 use crate::Outcome;
 use crate::output::{print, tell};
+use crate::progress::Progress;
 use choice::chosen_metrics;
 use inputs::{Input, read_inputs};
 
@@ -121,20 +121,15 @@ pub fn run(arguments: &Arguments) -> Result<Outcome> {
 
 /// The scores of each input, those of the same images beside one another.
 fn measure_all(inputs: &[Input], metrics: &[Vec<Named>], seed: Option<u64>) -> Result<Vec<Scores>> {
-    // Nothing is drawn where standard error is no terminal.
-    let bar = ProgressBar::new(metrics.iter().map(|metrics| metrics.len() as u64).sum());
-    let style = ProgressStyle::with_template("measuring {bar:32} {pos}/{len}  {msg}");
-    bar.set_style(style.expect("the template is right"));
-    let mut n_begun = 0;
+    let mut progress = Progress::new();
+    progress.stage("measuring", metrics.iter().map(|metrics| metrics.len() as u64).sum());
     let mut all = Vec::new();
     for (position, (input, metrics)) in inputs.iter().zip(metrics).enumerate() {
         let others = others_beside(inputs, position);
         let seed = Seed(seed.unwrap_or(input.seed));
         let mut starting = |name: &str| {
-            bar.set_position(n_begun);
-            bar.set_message(if inputs.len() > 1 { format!("{name} of {}", input.name) } else { name.to_string() });
-            bar.tick();
-            n_begun += 1;
+            let of_input = if inputs.len() > 1 { format!(" of {}", input.name) } else { String::new() };
+            progress.next_item(&format!("{name}{of_input}"));
         };
         let scores = measure_subject(metrics, &Subject::among(&input.data, &others, seed), seed, &mut starting)?;
         let n_others = inputs.len() - 1;
@@ -142,7 +137,7 @@ fn measure_all(inputs: &[Input], metrics: &[Vec<Named>], seed: Option<u64>) -> R
         let is_noted = others.len() < n_others && metrics.iter().any(|metric| metric.name == "udr");
         all.push(if is_noted { scores.with_note("udr", &note) } else { scores });
     }
-    bar.finish_and_clear();
+    progress.clear();
     Ok(all)
 }
 

@@ -10,6 +10,7 @@ use zip::{CompressionMethod, ZipArchive, ZipWriter};
 
 use crate::error::{Error, Result};
 use crate::npy::write_header;
+use crate::npz::entry_index;
 
 /// An archive that is being written.
 pub(crate) struct Archive {
@@ -42,9 +43,10 @@ impl Archive {
         name: &str,
         table: &Array2<f64>,
     ) -> std::io::Result<()> {
+        let replaced = entry_index(other, name);
         for index in 0..other.len() {
             let entry = other.by_index_raw(index)?;
-            if entry.name() == format!("{name}.npy") {
+            if Some(index) == replaced {
                 self.add_table(name, table)?;
             } else {
                 self.zip.raw_copy_file(entry)?;

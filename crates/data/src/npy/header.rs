@@ -104,7 +104,8 @@ fn parse_descr(descr: &str) -> Result<Element> {
     let big_endian = descr.starts_with('>');
     let plain = descr.trim_start_matches(['<', '>', '|', '=']);
     if plain.starts_with('O') {
-        return Err(Error::new("pickled objects are not read; save plain arrays"));
+        return Err(Error::new("pickled objects are not read: that would run the program inside them")
+            .help("save plain arrays; text from pandas: numpy.array(values, dtype=str)"));
     }
     let kind = plain.chars().next().ok_or_else(unread)?;
     let size: usize = plain.get(kind.len_utf8()..).and_then(|size| size.parse().ok()).ok_or_else(unread)?;

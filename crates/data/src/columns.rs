@@ -219,8 +219,7 @@ impl Table {
     /// The error for a factor of numbers and text. What came later is likely the mistake, and so is a word for nothing.
     fn mixed(&self, name: &str, number: &(usize, String), text: &(usize, String)) -> Error {
         let is_missing = MISSING.iter().any(|word| word.eq_ignore_ascii_case(&text.1));
-        let ((row, found), others) =
-            if is_missing || text.0 > number.0 { (text, "numbers") } else { (number, "text") };
+        let ((row, found), others) = if is_missing || text.0 > number.0 { (text, "numbers") } else { (number, "text") };
         let place = self.place(*row);
         let mistake = Error::new(format!("column \"{name}\" holds \"{found}\" {place}, and {others} in other rows"));
         mistake.help(if is_missing {

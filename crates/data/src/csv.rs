@@ -228,7 +228,8 @@ mod tests {
     fn bad_cells_are_told_with_line_and_column() {
         assert!(message("z0,x\n1,2\n1,\n").starts_with("line 3, column \"x\" is empty"));
         assert!(message("z0,x\n1,\"a\n2,b\n").starts_with("line 2, column \"x\" goes over several lines"));
-        let mixed = "column \"x\" holds \"big\" on line 3, and numbers in other rows\n       correct it; `--discrete x`";
+        let mixed =
+            "column \"x\" holds \"big\" on line 3, and numbers in other rows\n       correct it; `--discrete x`";
         assert!(message("z0,x\n1,2\n1,big\n").starts_with(mixed));
         assert!(
             message("z0,x\n1,big\n1,2\n").starts_with("column \"x\" holds \"2\" on line 3, and text in other rows")

@@ -52,7 +52,8 @@ pub(crate) fn factor_array(
     if stored.holds_text() {
         return of_text(&stored.to_text()?, (n_rows, n_factors), stated, kinds);
     }
-    let values = Array2::from_shape_vec((n_rows, n_factors), stored.to_f64()?).expect("the shape was checked when read");
+    let values =
+        Array2::from_shape_vec((n_rows, n_factors), stored.to_f64()?).expect("the shape was checked when read");
     Ok(FactorArray { values, stated, texts: Vec::new() })
 }
 

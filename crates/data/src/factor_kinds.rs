@@ -75,11 +75,10 @@ pub fn factor_space(factors: &mut Array2<f64>, stated: Vec<StatedFactor>, kinds:
             size_of(&column.view(), stated)
         };
         if let Some(size) = size.filter(|&size| size > MOST_VALUES) {
-            return Err(Error::new(format!("factor \"{name}\" would take {size} values"))
-                .help(format!(
-                    "number its values from 0 without gaps, {MOST_VALUES} is the most; or call it continuous: \
+            return Err(Error::new(format!("factor \"{name}\" would take {size} values")).help(format!(
+                "number its values from 0 without gaps, {MOST_VALUES} is the most; or call it continuous: \
                      `--continuous {name}`"
-                )));
+            )));
         }
         named.push(Factor { name, size });
     }

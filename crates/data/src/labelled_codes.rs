@@ -144,7 +144,10 @@ fn check_extras(codes: &Array2<f64>, extras: &Extras) -> Result<()> {
             return Err(Error::new(format!("{name} is empty")).help("leave it out to use all rows"));
         }
         if let Some(row) = rows.iter().find(|&&row| row >= codes.nrows()) {
-            return Err(Error::new(format!("{name} names row {row}, but codes have {}", counted(codes.nrows(), "row"))));
+            return Err(Error::new(format!(
+                "{name} names row {row}, but codes have {}",
+                counted(codes.nrows(), "row")
+            )));
         }
     }
     if let Some(log_variances) = &extras.log_variances {

@@ -18,6 +18,7 @@ pub mod memory_limit;
 pub mod npy;
 pub mod npy_pair;
 pub mod npz;
+pub mod npz_writer;
 pub mod parquet;
 pub mod samplers;
 pub mod seed;

@@ -70,7 +70,9 @@ mod tests {
         assert_eq!(data.codes().column(0).to_vec(), [0.5, 2.5]);
         assert_eq!(data.space().grid_sizes().unwrap(), [2]);
         let short = write("short.npy", "|u1", &[1, 1], vec![0]);
-        let message = read_labelled_codes(&codes, &short, &FactorKinds::default(), MemoryLimit::default()).unwrap_err().to_string();
+        let message = read_labelled_codes(&codes, &short, &FactorKinds::default(), MemoryLimit::default())
+            .unwrap_err()
+            .to_string();
         assert!(message.ends_with("codes have 2 rows but factors have 1"), "{message}");
         assert!(message.contains("codes.npy with ") && message.contains("short.npy: "), "{message}");
         let limit = MemoryLimit::gigabytes(1e-9).unwrap();

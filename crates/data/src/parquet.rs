@@ -93,7 +93,9 @@ fn read_column(
                 append(reader, n_rows, numbers, |&value| Ok(f64::from(u8::from(value))))
             }
             (Values::Numbers(numbers), ColumnReader::Int32ColumnReader(reader)) => {
-                append(reader, n_rows, numbers, |&value| Ok(decoding.whole(i64::from(value), u64::from(value.cast_unsigned()))))
+                append(reader, n_rows, numbers, |&value| {
+                    Ok(decoding.whole(i64::from(value), u64::from(value.cast_unsigned())))
+                })
             }
             (Values::Numbers(numbers), ColumnReader::Int64ColumnReader(reader)) => {
                 append(reader, n_rows, numbers, |&value| Ok(decoding.whole(value, value.cast_unsigned())))
@@ -324,7 +326,8 @@ mod tests {
 
     fn message(columns: &[(TypePtr, Stored)]) -> String {
         let file = write(columns);
-        let message = read_labelled_codes(file.path(), &Roles::default(), MemoryLimit::default()).unwrap_err().to_string();
+        let message =
+            read_labelled_codes(file.path(), &Roles::default(), MemoryLimit::default()).unwrap_err().to_string();
         message.split_once(": ").unwrap().1.to_string()
     }
 
@@ -346,7 +349,8 @@ mod tests {
     fn every_number_type_and_text_are_read() {
         let kinds = crate::FactorKinds { continuous: vec!["count".to_string()], ..Default::default() };
         let file = good();
-        let data = read_labelled_codes(file.path(), &Roles { factors: None, kinds }, MemoryLimit::default()).unwrap().data;
+        let data =
+            read_labelled_codes(file.path(), &Roles { factors: None, kinds }, MemoryLimit::default()).unwrap().data;
         assert_eq!(
             data.codes().rows().into_iter().map(|row| row.to_vec()).collect::<Vec<_>>(),
             [[0.5, 7.0], [-1.5, -8.0]]
@@ -394,7 +398,9 @@ mod tests {
         // Written by pyarrow 26.
         let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/files/zstd.parquet");
         assert!(read_labelled_codes(&path, &Roles::default(), MemoryLimit::default()).is_ok());
-        assert!(check_compression(Compression::LZO).unwrap_err().to_string().contains("compressed by LZO, which is not"));
+        assert!(
+            check_compression(Compression::LZO).unwrap_err().to_string().contains("compressed by LZO, which is not")
+        );
     }
 
     #[test]

@@ -2,19 +2,19 @@
 
 #![expect(clippy::unwrap_used, reason = "a test that panics has failed")]
 
+use std::io::Write;
 use std::path::Path;
 
-use tempfile::TempDir;
 use unbraid_data::columns::{Roles, Understood};
 use unbraid_data::{MemoryLimit, Result, csv, parquet};
 
 const TABLE: &str = "shape,z0,z1,angle,split\n\"a, b\",0.5,-1e3,.25,train\nheart,1,2,3,test\nheart,nan,2,1,train\n";
 
-fn read(folder: &TempDir, name: &str, bytes: &[u8]) -> Result<Understood> {
-    let path = folder.path().join(name);
-    std::fs::write(&path, bytes).unwrap();
-    let read = if name.ends_with(".csv") { csv::read_labelled_codes } else { parquet::read_labelled_codes };
-    read(&path, &Roles::default(), MemoryLimit::gigabytes(0.01).unwrap())
+fn read(suffix: &str, bytes: &[u8]) -> Result<Understood> {
+    let mut file = tempfile::Builder::new().suffix(suffix).tempfile().unwrap();
+    file.write_all(bytes).unwrap();
+    let read = if suffix == ".csv" { csv::read_labelled_codes } else { parquet::read_labelled_codes };
+    read(file.path(), &Roles::default(), MemoryLimit::gigabytes(0.01).unwrap())
 }
 
 /// Every way to flip a bit, to clear a byte or to fill it, at every place.
@@ -31,28 +31,26 @@ fn damaged(whole: &[u8]) -> impl Iterator<Item = Vec<u8>> {
 
 #[test]
 fn csv_that_is_cut_or_changed_never_panics() {
-    let folder = TempDir::new().unwrap();
     let whole = TABLE.replace("nan", "0");
-    assert!(read(&folder, "good.csv", whole.as_bytes()).is_ok());
+    assert!(read(".csv", whole.as_bytes()).is_ok());
     for text in [TABLE, &whole] {
         for n_bytes in 0..text.len() {
-            let _ = read(&folder, "cut.csv", &text.as_bytes()[..n_bytes]);
+            let _ = read(".csv", &text.as_bytes()[..n_bytes]);
         }
         for bytes in damaged(text.as_bytes()) {
-            let _ = read(&folder, "changed.csv", &bytes);
+            let _ = read(".csv", &bytes);
         }
     }
 }
 
 #[test]
 fn parquet_that_is_cut_or_changed_never_panics() {
-    let folder = TempDir::new().unwrap();
     let whole = std::fs::read(Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/files/zstd.parquet")).unwrap();
-    assert!(read(&folder, "good.parquet", &whole).is_ok());
+    assert!(read(".parquet", &whole).is_ok());
     for n_bytes in 0..whole.len() {
-        assert!(read(&folder, "cut.parquet", &whole[..n_bytes]).is_err(), "{n_bytes} bytes of {}", whole.len());
+        assert!(read(".parquet", &whole[..n_bytes]).is_err(), "{n_bytes} bytes of {}", whole.len());
     }
     for bytes in damaged(&whole) {
-        let _ = read(&folder, "changed.parquet", &bytes);
+        let _ = read(".parquet", &bytes);
     }
 }

@@ -85,7 +85,8 @@ fn parse_header(text: &str) -> Result<Header> {
     };
     let descr = value("descr").ok_or_else(broken)?;
     if descr.starts_with('[') {
-        return Err(Error::new("arrays with named fields are not read; save each field as a plain array"));
+        return Err(Error::new("arrays with named fields are not read")
+            .help("save a plain one: numpy.column_stack([array[name] for name in array.dtype.names])"));
     }
     let descr = descr.strip_prefix('\'').and_then(|rest| Some(rest.split_once('\'')?.0)).ok_or_else(broken)?;
     let fortran_order = value("fortran_order").ok_or_else(broken)?.starts_with("True");

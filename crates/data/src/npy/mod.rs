@@ -68,7 +68,7 @@ impl NpyArray {
         reader.take(found + 1).read_to_end(&mut data).map_err(unreadable)?;
         if data.len() != wanted {
             return Err(Error::new(format!("an array of {wanted} bytes was announced, but {} follow", data.len()))
-                .help("the file may be truncated: copy or save it again"));
+                .help("the file may be cut short or damaged: copy or save it again"));
         }
         if element.big_endian {
             let unit = if element.kind == Kind::Unicode { 4 } else { element.item_bytes };
@@ -200,7 +200,7 @@ fn value_bytes(header: &Header, found: u64) -> Result<usize> {
     if wanted as u64 != found {
         let shape = &header.shape;
         return Err(Error::new(format!("an array of shape {shape:?} was announced, but {found} bytes follow"))
-            .help("the file may be truncated: copy or save it again"));
+            .help("the file may be cut short or damaged: copy or save it again"));
     }
     Ok(wanted)
 }

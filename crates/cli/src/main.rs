@@ -45,7 +45,7 @@ enum Command {
     Evaluate(commands::evaluate::Arguments),
     /// Print what every metric says of codes whose quality is known
     KnownCodes(commands::known_codes::Arguments),
-    /// Mix the latents of an .npz file so that no latent's distribution tells: the impossibility theorem, as a command
+    /// Mix the latents of a run or a file so that no latent's distribution tells: the impossibility theorem, as a command
     Entangle(commands::entangle::Arguments),
     /// Draw what each latent of a run does, as PNG and GIF
     Traverse(commands::traverse::Arguments),

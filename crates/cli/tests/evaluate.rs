@@ -53,7 +53,7 @@ impl Table {
         if let Some(names) = names {
             let mut file = Vec::new();
             write_header(&mut file, "|S5", &[2]).unwrap();
-            file.extend(names.iter().flat_map(|name| name.bytes()));
+            file.extend(names.iter().flat_map(|name| name.bytes().chain(std::iter::repeat(0)).take(5)));
             add("factor_names", &file);
         }
         archive.finish().unwrap().into_inner()
@@ -175,6 +175,130 @@ fn several_inputs_stand_side_by_side() {
 }
 
 #[test]
+fn inputs_of_every_kind_stand_side_by_side() {
+    let place = every_format();
+    place.write("small.toml", SMALL);
+    place.output(&["train", "small.toml", "--out", "run"]);
+    let inputs = ["run", "named.npz", "codes.npy", "table.csv", "table.tsv", "table.parquet", "other_names.csv"];
+    let factors = ["--factors", "factors.npy", "--factors", "shape,angle"];
+    let kinds = ["--continuous", "shape", "--discrete", "angle,factor_1"];
+    let chosen = ["--metrics", "mig,udr,cbd"];
+    let arguments: Vec<&str> = inputs.iter().chain(&factors).chain(&chosen).copied().collect();
+    let all = json(&place, &arguments);
+    let alone = json(&place, &["named.npz", "--metrics", "mig,udr,cbd"]);
+    for name in &inputs[1..] {
+        let scores = &all["inputs"][name]["scores"];
+        assert_eq!(scores["mig"], alone["scores"]["mig"], "{name}");
+        // The six are codes of the same images, and are compared as such; the run's are not.
+        assert!(scores["udr"].is_number(), "{name}: {scores}");
+    }
+    assert!(all["inputs"]["run"]["scores"]["mig"].is_number());
+    assert!(all["inputs"]["run"]["undefined"]["udr"].is_string());
+    // What is said of factors holds for the inputs that have them.
+    let arguments: Vec<&str> = arguments.into_iter().chain(kinds).collect();
+    let overruled = json(&place, &arguments);
+    let mig = |all: &Value, name: &str| all["inputs"][name]["scores"]["mig"].clone();
+    assert_eq!(mig(&overruled, "run"), mig(&all, "run"));
+    assert_ne!(mig(&overruled, "codes.npy"), mig(&all, "codes.npy"));
+    assert_ne!(mig(&overruled, "table.csv"), mig(&all, "table.csv"));
+    assert_eq!(mig(&overruled, "table.csv"), mig(&overruled, "named.npz"));
+    // A run's factors can be overruled, too.
+    let plain = json(&place, &["run", "--metrics", "mig"]);
+    let name = plain["scores"].as_object().unwrap().keys().find_map(|name| name.strip_prefix("mig.")).unwrap();
+    let continuous = json(&place, &["run", "--metrics", "mig", "--continuous", name]);
+    assert!(continuous["scores"]["mig"].is_number(), "{continuous}");
+    assert!(place.refusal(&["evaluate", "run", "--discrete", "shapes"], 2).contains("no factor is called \"shapes\""));
+}
+
+#[test]
+fn text_in_arrays_is_numbered_as_in_csv() {
+    let place = Place::new();
+    let table = Table::new(0.3);
+    let words = ["ant", "bee", "cat", "dog"];
+    let mut text = table.csv("shape,z0,z1,angle,z2");
+    for (number, name) in words.iter().enumerate() {
+        text = text.replace(&format!("\n{number},"), &format!("\n{name},"));
+    }
+    place.write("text.csv", &text);
+    // numpy makes text of numbers that stand beside text.
+    let mut factors = Vec::new();
+    write_header(&mut factors, "<U32", &[60, 2]).unwrap();
+    for [shape, angle] in &table.factors {
+        for cell in [words[*shape as usize].to_string(), angle.to_string()] {
+            let padded = cell.chars().chain(std::iter::repeat('\0')).take(32);
+            factors.extend(padded.flat_map(|letter| u32::from(letter).to_le_bytes()));
+        }
+    }
+    place.write("factors.npy", &factors);
+    place.write("codes.npy", Table::npy(&table.codes));
+    let of_arrays = json(&place, &["codes.npy", "--factors", "factors.npy", "--metrics", "mig,cbd"]);
+    let of_csv = json(&place, &["text.csv", "--metrics", "mig,cbd"]);
+    for score in ["mig", "cbd"] {
+        assert_eq!(of_arrays["scores"][score], of_csv["scores"][score], "{score}");
+    }
+    let refused = ["evaluate", "codes.npy", "--factors", "factors.npy", "--continuous", "factor_0"];
+    assert!(place.refusal(&refused, 2).contains("factor \"factor_0\" is called continuous, but holds text"));
+}
+
+#[test]
+#[cfg(target_os = "linux")]
+fn inputs_whose_names_are_no_text_keep_their_scores() {
+    use std::ffi::OsStr;
+    use std::os::unix::ffi::OsStrExt;
+    let place = Place::new();
+    let names = [OsStr::from_bytes(b"a\xff.npz"), OsStr::from_bytes(b"a\xfe.npz"), OsStr::new("a\\xff.npz")];
+    for (number, name) in names.iter().enumerate() {
+        let table = Table::new(0.3 * number as f64);
+        std::fs::write(place.path("").join(name), table.npz(Some(["shape", "angle"]))).unwrap();
+    }
+    let run = place.command(&["evaluate", "--json", "--metrics", "mig"]).args(names).output().unwrap();
+    let all: Value = serde_json::from_slice(&run.stdout).unwrap();
+    let keys: Vec<&String> = all["inputs"].as_object().unwrap().keys().collect();
+    assert_eq!(keys, ["a\\xff.npz", "a\\xfe.npz", "a\\xff.npz (2)"]);
+    let mig = |key: &str| all["inputs"][key]["scores"]["mig"].as_f64().unwrap();
+    assert!(mig(keys[0]) > mig(keys[1]) && mig(keys[0]) > mig(keys[2]), "{all}");
+    let out = place.command(&["evaluate", "--metrics", "cbd", "--out", "both"]).args(names).output().unwrap();
+    assert!(out.status.success());
+    assert_eq!(std::fs::read_dir(place.path("both/heatmaps")).unwrap().count(), 3);
+}
+
+#[test]
+fn control_characters_do_not_reach_the_terminal() {
+    let place = Place::new();
+    let name = "\u{1b}[2J\u{7}";
+    place.write("names.npz", Table::new(0.3).npz(Some([name, "angle"])));
+    place.write("\u{1b}[31m.csv", Table::new(0.3).csv(&format!("{name},z0,z1,angle,z2")));
+    let inputs = ["names.npz", "\u{1b}[31m.csv"];
+    for arguments in
+        [&["--parts"][..], &["--csv"], &["--json"], &["--continuous", "nothing"], &["--factors", "nothing"]]
+    {
+        let arguments: Vec<&str> =
+            ["evaluate", "--metrics", "mig"].iter().chain(&inputs).chain(arguments).copied().collect();
+        let run = place.run(&arguments);
+        for text in [run.stdout, run.stderr].map(|text| String::from_utf8(text).unwrap()) {
+            assert!(!text.chars().any(|letter| letter.is_control() && letter != '\n'), "{arguments:?}: {text:?}");
+        }
+    }
+    // In JSON nothing is changed but the way in which it is written.
+    let all = json(&place, &["names.npz", "\u{1b}[31m.csv", "--metrics", "mig"]);
+    let key = format!("mig.{name}");
+    assert!(all["inputs"]["names.npz"]["scores"][&key].is_number(), "{all}");
+    assert!(all["inputs"]["\u{1b}[31m.csv"]["scores"][&key].is_number(), "{all}");
+}
+
+#[test]
+fn tables_are_understood_in_plain_words() {
+    let place = Place::new();
+    place.write("one.csv", "z0,shape,angle\n1,square,0.5\n2,square,0.75\n");
+    let told = String::from_utf8(place.run(&["evaluate", "one.csv", "--metrics", "mig"]).stderr).unwrap();
+    assert_eq!(told, "one.csv: latent z0; factors shape (1 value), angle (continuous)\n");
+    place.write("missing.csv", "z0,shape\n1,0\nNA,1\n");
+    let message = place.refusal(&["evaluate", "missing.csv"], 2);
+    assert!(message.contains("column \"z0\" holds \"NA\" on line 3, which is no number"), "{message}");
+    assert!(!message.contains("--discrete"), "{message}");
+}
+
+#[test]
 fn the_table_shows_headlines_and_all_parts_when_asked() {
     let place = every_format();
     let table = place.output(&["evaluate", "named.npz"]);
@@ -226,7 +350,7 @@ fn settings_of_metrics_are_changed() {
     assert!(refused("migg.bins=5").contains("no metric is called \"migg\"; did you mean \"mig\"?"));
     assert!(refused("mig.bins=many").contains("metric \"mig\" setting \"bins\": found string \"many\""));
     assert!(refused("bins=5").contains("--set bins=5 names no metric"));
-    assert!(refused("bins").contains("has no ="));
+    assert!(refused("bins").contains("has no =\n       wanted METRIC.SETTING=VALUE, for instance mig.bins=10"));
     assert!(refused("cbd.alpha=0.5").contains("metric \"cbd\", which is not scored"));
     assert!(place.refusal(&["evaluate", "named.npz", "--metrics", "migg"], 2).contains("did you mean \"mig\"?"));
 }
@@ -239,13 +363,14 @@ fn inputs_with_mistakes_are_refused() {
     place.write("cell.csv", "z0,z1,shape\n1,2,0\n1,oops,1\n");
     place.write("no_latents.csv", "a,b\n1,2\n");
     place.write("short.csv", "z0,shape\n1,2\n3\n");
+    Table { codes: Vec::new(), factors: Vec::new() }.write_parquet(File::create(place.path("empty.parquet")).unwrap());
     let cases: &[(&[&str], &str)] = &[
         (&["missing.csv"], "there is no file missing.csv"),
         (&["broken.parquet"], "broken.parquet: is not a whole Parquet file"),
         (&["notes.txt"], "wanted the folder of a run, .npz, .npy, .csv, .tsv or .parquet"),
-        (&["cell.csv"], "cell.csv: line 3, column \"z1\" holds \"oops\", but the lines above hold numbers"),
+        (&["cell.csv"], "cell.csv: column \"z1\" holds \"oops\" on line 3, which is no number"),
         (&["no_latents.csv"], "no column holds latents; the columns are a, b"),
-        (&["short.csv"], "short.csv: line 3 has 1 cells, but the first line names 2 columns"),
+        (&["short.csv"], "short.csv: line 3 has 1 cell, but the first line names 2 columns"),
         (&["table.csv", "--factors", "shap"], "no column is called \"shap\"; did you mean \"shape\"?"),
         (&["table.csv", "--factors", "factors.npy"], "the factors are columns of the same file"),
         (&["table.csv", "--continuous", "angel"], "no factor is called \"angel\"; did you mean \"angle\"?"),
@@ -253,6 +378,15 @@ fn inputs_with_mistakes_are_refused() {
         (&["codes.npy"], "codes.npy holds codes without factors"),
         (&["codes.npy", "--factors", "codes.csv"], "codes.npy holds codes without factors"),
         (&["codes.npy", "--factors", "missing.npy"], "there is no file missing.npy"),
+        (&["table.csv", "codes.npy", "--factors", "shape"], "codes.npy holds codes without factors"),
+        (&["codes.npy", "--factors", "factors.npy", "--factors", "other.npy"], "names a second file, other.npy"),
+        (
+            &["named.npz", "plain.npz", "--continuous", "angel"],
+            "no factor is called \"angel\"; did you mean \"angle\"?",
+        ),
+        (&["empty.parquet"], "empty.parquet: wanted at least one row"),
+        (&["named.npz", "--memory-limit", "0"], "--memory-limit is 0"),
+        (&["named.npz", "--memory-limit", "1e-9"], "named.npz: would take 0 MB of memory, above the limit of 0 MB"),
         (&["named.npz", "--factors", "shape"], "named.npz: a .npz file holds its factors"),
         (&["named.npz", "--matrices"], "--json"),
         (&["named.npz", "--json", "--csv"], "--csv"),
@@ -285,6 +419,26 @@ fn entangled_codes_keep_their_marginals_and_lose_their_axes() {
     assert!(mig("mixed.npz") < 0.7 * mig("plain.npz"), "{both}");
     // The names of the factors came along.
     assert!(both["inputs"]["mixed.npz"]["scores"]["mig.shape"].is_number(), "{both}");
+    // The same codes from every other kind of input, and a run's with all that belongs to them.
+    let place = every_format();
+    place.write("small.toml", SMALL);
+    place.output(&["train", "small.toml", "--out", "run"]);
+    place.output(&["entangle", "named.npz", "mixed.npz"]);
+    let mixed = json(&place, &["mixed.npz"]);
+    for file in ["table.csv", "table.tsv", "table.parquet"] {
+        place.output(&["entangle", file, "out.npz"]);
+        assert_eq!(json(&place, &["out.npz"]), mixed, "{file}");
+    }
+    place.output(&["entangle", "other_names.csv", "out.npz", "--factors", "shape,angle"]);
+    assert_eq!(json(&place, &["out.npz"]), mixed);
+    place.output(&["entangle", "codes.npy", "out.npz", "--factors", "factors.npy"]);
+    assert_eq!(json(&place, &["out.npz"])["scores"]["mig"], mixed["scores"]["mig"]);
+    place.output(&["entangle", "run", "out.npz"]);
+    let (before, after) = (json(&place, &["run"]), json(&place, &["out.npz"]));
+    assert_eq!(before["scores"]["reconstruction"], after["scores"]["reconstruction"]);
+    assert!(after["scores"]["kl"].is_number() && after["scores"]["axis_ratio"].is_number(), "{after}");
+    let refused = ["entangle", "named.npz", "out.npz", "--continuous", "shape"];
+    assert!(place.refusal(&refused, 2).contains("are copied as they are"));
     assert!(place.refusal(&["entangle", "missing.npz", "out.npz"], 2).contains("there is no file missing.npz"));
     assert!(place.refusal(&["entangle", "plain.npz", "nowhere/out.npz"], 2).contains("nowhere/out.npz"));
     assert!(place.refusal(&["entangle", "plain.npz", "./plain.npz"], 2).contains("is the input itself"));

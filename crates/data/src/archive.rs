@@ -9,8 +9,10 @@ use zip::write::SimpleFileOptions;
 use zip::{CompressionMethod, ZipArchive, ZipWriter};
 
 use crate::error::{Error, Result};
+use crate::factor_space::FactorSpace;
 use crate::file_errors::cannot_write;
 use crate::npy::write_header;
+use crate::npz::entry_index;
 
 /// An archive that is being written.
 pub(crate) struct Archive {
@@ -36,6 +38,32 @@ impl Archive {
         table.iter().try_for_each(|value| self.zip.write_all(&value.to_le_bytes()))
     }
 
+    /// Adds a list of whole numbers.
+    pub(crate) fn add_whole_numbers(
+        &mut self,
+        name: &str,
+        values: impl ExactSizeIterator<Item = usize>,
+    ) -> std::io::Result<()> {
+        self.begin(name, "<i8", &[values.len()])?;
+        values.into_iter().try_for_each(|value| self.zip.write_all(&(value as i64).to_le_bytes()))
+    }
+
+    /// Adds the names of factors, and their sizes, 0 for a continuous one.
+    pub(crate) fn add_factor_space(&mut self, space: &FactorSpace) -> std::io::Result<()> {
+        let factors = space.factors();
+        self.add_whole_numbers("factor_sizes", factors.iter().map(|factor| factor.size.unwrap_or(0)))?;
+        // numpy pads every text to the longest one, four bytes a character.
+        let width = factors.iter().map(|factor| factor.name.chars().count()).max().unwrap_or(0).max(1);
+        self.begin("factor_names", &format!("<U{width}"), &[factors.len()])?;
+        for factor in factors {
+            let padded = factor.name.chars().chain(std::iter::repeat('\0')).take(width);
+            for character in padded {
+                self.zip.write_all(&(character as u32).to_le_bytes())?;
+            }
+        }
+        Ok(())
+    }
+
     /// Adds all that another archive holds, byte for byte, but the array called `name`, which is replaced by `table`.
     pub(crate) fn copy_but(
         &mut self,
@@ -43,9 +71,10 @@ impl Archive {
         name: &str,
         table: &Array2<f64>,
     ) -> std::io::Result<()> {
+        let replaced = entry_index(other, name);
         for index in 0..other.len() {
             let entry = other.by_index_raw(index)?;
-            if entry.name() == format!("{name}.npy") {
+            if Some(index) == replaced {
                 self.add_table(name, table)?;
             } else {
                 self.zip.raw_copy_file(entry)?;

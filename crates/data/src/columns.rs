@@ -11,18 +11,22 @@ use std::collections::BTreeSet;
 use ndarray::Array2;
 
 use crate::error::{Error, Result, did_you_mean};
-use crate::factor_kinds::{FactorKinds, Stated, factor_space};
+use crate::factor_kinds::{FactorKinds, Stated, factor_space, number_texts};
 use crate::labelled_codes::{Extras, LabelledCodes};
 
 /// What the words before a latent's number may be.
 const LATENT_WORDS: [&str; 3] = ["z", "latent", "code"];
 /// The column that tells train rows from test rows.
 const SPLIT: &str = "split";
+/// Words that other programs write where a value is missing.
+const MISSING: [&str; 6] = ["na", "n/a", "null", "none", "missing", "<na>"];
 
 /// A table as it was read.
 pub struct Table {
     /// The columns in order, all of the same length.
     pub columns: Vec<Column>,
+    /// How many rows there are.
+    pub n_rows: usize,
     /// The line of the file on which each row stands, where rows are lines.
     pub lines: Option<Vec<u64>>,
 }
@@ -42,6 +46,24 @@ pub enum Values {
     Numbers(Vec<f64>),
     /// Text.
     Text(Vec<String>),
+    /// Numbers in some rows, text in others: the first row of each, with what it holds.
+    Mixed {
+        /// The first number.
+        number: (usize, String),
+        /// The first text.
+        text: (usize, String),
+    },
+}
+
+impl Values {
+    /// How many values there are; none where they are mixed, of which only the first are known.
+    pub fn n_rows(&self) -> usize {
+        match self {
+            Self::Numbers(numbers) => numbers.len(),
+            Self::Text(texts) => texts.len(),
+            Self::Mixed { .. } => 0,
+        }
+    }
 }
 
 /// What the user says of the columns.
@@ -69,18 +91,24 @@ impl Table {
     pub fn into_labelled_codes(mut self, roles: &Roles) -> Result<Understood> {
         self.check_names()?;
         let assigned = self.assign(roles)?;
-        let extras = self.take_split(&assigned)?;
+        let mut extras = self.take_split(&assigned)?;
         let latents = self.take(&assigned.latents);
         let factors = self.take(&assigned.factors);
         let latent_names: Vec<String> = latents.iter().map(|column| column.name.clone()).collect();
         let codes = latents.into_iter().map(|column| self.numbers(column)).collect::<Result<Vec<_>>>()?;
         let mut stated = Vec::new();
         let mut labels = Vec::new();
-        for column in factors {
+        for (position, column) in factors.into_iter().enumerate() {
             let name = column.name.clone();
+            if matches!(column.values, Ok(Values::Text(_))) {
+                extras.text_factors.push(position);
+            }
             let (values, kind) = self.factor(column, &roles.kinds)?;
             labels.push(values);
             stated.push((name, kind));
+        }
+        if self.n_rows == 0 {
+            return Err(Error::new("wanted at least one row, but the table has only the names of its columns"));
         }
         let mut factors = side_by_side(&labels);
         let space = factor_space(&mut factors, stated, &roles.kinds)?;
@@ -165,6 +193,12 @@ impl Table {
                 Err(Error::new(format!("column \"{name}\" holds text, \"{found}\" {}", self.place(0)))
                     .help("wanted numbers: latents and continuous factors are not text"))
             }
+            Values::Mixed { text: (row, text), .. } => {
+                let place = self.place(row);
+                Err(Error::new(format!("column \"{name}\" holds \"{text}\" {place}, which is no number")).help(
+                    "latents and continuous factors need a number in every row: correct it, or leave such rows out",
+                ))
+            }
         }
     }
 
@@ -172,14 +206,27 @@ impl Table {
     fn factor(&self, column: Column, kinds: &FactorKinds) -> Result<(Vec<f64>, Stated)> {
         match column.values {
             Ok(Values::Text(texts)) if !kinds.continuous.contains(&column.name) => {
-                let mut distinct: Vec<&str> = texts.iter().map(String::as_str).collect();
-                distinct.sort_unstable();
-                distinct.dedup();
-                let number = |text: &String| distinct.partition_point(|other| *other < text.as_str()) as f64;
-                Ok((texts.iter().map(number).collect(), Stated::Size(distinct.len())))
+                let (numbers, size) = number_texts(&texts.iter().map(String::as_str).collect::<Vec<_>>());
+                Ok((numbers, Stated::Size(size)))
+            }
+            Ok(Values::Mixed { number, text }) if !kinds.continuous.contains(&column.name) => {
+                Err(self.mixed(&column.name, &number, &text))
             }
             values => Ok((self.numbers(Column { name: column.name, values })?, Stated::Nothing)),
         }
+    }
+
+    /// The error for a factor of numbers and text. What came later is likely the mistake, and so is a word for nothing.
+    fn mixed(&self, name: &str, number: &(usize, String), text: &(usize, String)) -> Error {
+        let is_missing = MISSING.iter().any(|word| word.eq_ignore_ascii_case(&text.1));
+        let ((row, found), others) = if is_missing || text.0 > number.0 { (text, "numbers") } else { (number, "text") };
+        let place = self.place(*row);
+        let mistake = Error::new(format!("column \"{name}\" holds \"{found}\" {place}, and {others} in other rows"));
+        mistake.help(if is_missing {
+            format!("leave rows without a value out; `--discrete {name}` would take \"{found}\" for a value of its own")
+        } else {
+            format!("correct it; `--discrete {name}` takes all its values as text")
+        })
     }
 
     fn place(&self, row: usize) -> String {
@@ -271,7 +318,8 @@ mod tests {
     fn understood(columns: Vec<Column>, factors: Option<&[&str]>) -> Result<Understood> {
         let factors = factors.map(|names| names.iter().map(ToString::to_string).collect());
         let roles = Roles { factors, kinds: FactorKinds::default() };
-        Table { columns, lines: None }.into_labelled_codes(&roles)
+        let n_rows = columns.iter().map(|column| column.values.as_ref().map_or(0, Values::n_rows)).max().unwrap_or(0);
+        Table { columns, n_rows, lines: None }.into_labelled_codes(&roles)
     }
 
     fn message(columns: Vec<Column>, factors: Option<&[&str]>) -> String {
@@ -327,6 +375,18 @@ mod tests {
     }
 
     #[test]
+    fn factors_that_were_text_are_named() {
+        let columns = vec![
+            numbers("z0", &[1.0, 2.0]),
+            numbers("scale", &[0.0, 1.0]),
+            texts("shape", &["square", "heart"]),
+            numbers("angle", &[0.5, 1.0]),
+            texts("colour", &["red", "red"]),
+        ];
+        assert_eq!(understood(columns, None).unwrap().data.extras().text_factors, [1, 3]);
+    }
+
+    #[test]
     fn tables_that_lack_something_are_refused_with_their_columns() {
         let found = "no column holds latents; the columns are x, y\n       call the latents z0";
         assert!(message(vec![numbers("x", &[1.0]), numbers("y", &[1.0])], None).starts_with(found));
@@ -357,5 +417,25 @@ mod tests {
     #[test]
     fn an_empty_table_is_refused() {
         assert!(message(vec![numbers("z0", &[]), numbers("x", &[])], None).starts_with("wanted at least one row"));
+        assert!(message(vec![numbers("z0", &[]), texts("x", &[])], None).starts_with("wanted at least one row"));
+    }
+
+    #[test]
+    fn numbers_among_text_are_told_by_what_the_column_is_for() {
+        let mixed = |name: &str, number: usize, text: (usize, &str)| Column {
+            name: name.to_string(),
+            values: Ok(Values::Mixed { number: (number, "2".to_string()), text: (text.0, text.1.to_string()) }),
+        };
+        let latent = message(vec![mixed("z0", 1, (0, "NA")), numbers("x", &[0.0, 1.0])], None);
+        assert!(latent.starts_with("column \"z0\" holds \"NA\" at row 0, which is no number\n"), "{latent}");
+        assert!(!latent.contains("--discrete"), "{latent}");
+        let factor = |number, text| message(vec![numbers("z0", &[0.0, 1.0]), mixed("x", number, text)], None);
+        let found = factor(0, (1, "big"));
+        assert!(found.starts_with("column \"x\" holds \"big\" at row 1, and numbers in other rows\n"), "{found}");
+        let found = factor(1, (0, "big"));
+        assert!(found.starts_with("column \"x\" holds \"2\" at row 1, and text in other rows\n"), "{found}");
+        let found = factor(1, (0, "NA"));
+        assert!(found.starts_with("column \"x\" holds \"NA\" at row 0, and numbers in other rows\n"), "{found}");
+        assert!(found.contains("leave rows without a value out"), "{found}");
     }
 }

@@ -2,6 +2,8 @@
 
 use std::fmt;
 
+use crate::words::{on_one_line, on_several_lines};
+
 /// A result whose error is ready to be shown to a user.
 pub type Result<T> = std::result::Result<T, Error>;
 
@@ -77,10 +79,11 @@ impl Error {
 
 impl fmt::Display for Error {
     fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(formatter, "{}", self.message)?;
+        // Names in it come from files and command lines, and must not reach a terminal as they are.
+        write!(formatter, "{}", on_one_line(&self.message))?;
         match &self.help {
             // Seven spaces put the help under the message that follows "error: ".
-            Some(help) => write!(formatter, "\n       {help}"),
+            Some(help) => write!(formatter, "\n       {}", on_several_lines(help)),
             None => Ok(()),
         }
     }
@@ -116,6 +119,13 @@ mod tests {
         let expected =
             "no metric is called \"migg\"; did you mean \"mig\"?\n       `unbraid list metrics` prints them all";
         assert_eq!(error.to_string(), expected);
+    }
+
+    #[test]
+    fn names_in_a_message_cannot_steer_the_terminal() {
+        let error = Error::new("there is no file \u{1b}[2J\nfake.npz").help("the factors are \u{7}, y");
+        let shown = "there is no file \\u001b[2J\\u000afake.npz\n       the factors are \\u0007, y";
+        assert_eq!(error.to_string(), shown);
     }
 
     #[test]

@@ -35,12 +35,8 @@ fn write_arrays(
 ) -> std::io::Result<()> {
     write_images(archive, dataset, n_rows, index)?;
     write_factors(archive, dataset, n_rows, index)?;
-    write_factor_space(archive, dataset)?;
-    archive.begin("index", "<i8", &[n_rows])?;
-    for row in 0..n_rows {
-        archive.zip.write_all(&(index(row) as i64).to_le_bytes())?;
-    }
-    Ok(())
+    archive.add_factor_space(dataset.factors())?;
+    archive.add_whole_numbers("index", (0..n_rows).map(index))
 }
 
 fn write_images(
@@ -95,24 +91,6 @@ fn write_factors(
         dataset.read_factors(index(row), &mut values);
         for &value in &values {
             archive.zip.write_all(&if are_discrete { (value as i64).to_le_bytes() } else { value.to_le_bytes() })?;
-        }
-    }
-    Ok(())
-}
-
-fn write_factor_space(archive: &mut Archive, dataset: &dyn Dataset) -> std::io::Result<()> {
-    let factors = dataset.factors().factors();
-    archive.begin("factor_sizes", "<i8", &[factors.len()])?;
-    for factor in factors {
-        archive.zip.write_all(&(factor.size.unwrap_or(0) as i64).to_le_bytes())?;
-    }
-    // numpy pads every text to the longest one, four bytes a character.
-    let width = factors.iter().map(|factor| factor.name.chars().count()).max().unwrap_or(0).max(1);
-    archive.begin("factor_names", &format!("<U{width}"), &[factors.len()])?;
-    for factor in factors {
-        let padded = factor.name.chars().chain(std::iter::repeat('\0')).take(width);
-        for character in padded {
-            archive.zip.write_all(&(character as u32).to_le_bytes())?;
         }
     }
     Ok(())

@@ -25,8 +25,6 @@ pub struct FactorKinds {
 pub enum Stated {
     /// Nothing: its values decide.
     Nothing,
-    /// It has whole numbers by the type of its values.
-    Whole,
     /// It takes this many values.
     Size(usize),
     /// It is continuous.
@@ -36,10 +34,37 @@ pub enum Stated {
 /// A factor's name, and what the file says of it.
 pub type StatedFactor = (String, Stated);
 
+impl FactorKinds {
+    /// Every factor that the user speaks of is one of `names`, and is called one thing only.
+    pub fn check_names(&self, names: &[&str]) -> Result<()> {
+        if let Some(name) = self.continuous.iter().find(|name| self.discrete.contains(name)) {
+            return Err(
+                Error::new(format!("factor \"{name}\" is called both continuous and discrete")).help("leave one out")
+            );
+        }
+        match self.continuous.iter().chain(&self.discrete).find(|name| !names.contains(&name.as_str())) {
+            Some(name) => {
+                Err(Error::new(format!("no factor is called \"{name}\"{}", did_you_mean(name, names.iter().copied())))
+                    .help(format!("the factors are {}", names.join(", "))))
+            }
+            None => Ok(()),
+        }
+    }
+}
+
+/// The numbers of texts, which are their positions among the distinct ones in sorted order, and how many these are.
+pub(crate) fn number_texts(texts: &[&str]) -> (Vec<f64>, usize) {
+    let mut distinct = texts.to_vec();
+    distinct.sort_unstable();
+    distinct.dedup();
+    let number = |text: &&str| distinct.partition_point(|other| other < text) as f64;
+    (texts.iter().map(number).collect(), distinct.len())
+}
+
 /// The space of `factors` `[rows, factors]`: a grid where every combination of values is there exactly once. Factors that
-/// the user calls discrete are numbered in place.
+/// the user calls discrete are numbered in place; names that are no factors are let be, since several inputs may share
+/// what the user says.
 pub fn factor_space(factors: &mut Array2<f64>, stated: Vec<StatedFactor>, kinds: &FactorKinds) -> Result<FactorSpace> {
-    check_kinds(&stated, kinds)?;
     let mut named = Vec::new();
     for (column, (name, stated)) in factors.columns_mut().into_iter().zip(stated) {
         let size = if kinds.continuous.contains(&name) {
@@ -50,8 +75,10 @@ pub fn factor_space(factors: &mut Array2<f64>, stated: Vec<StatedFactor>, kinds:
             size_of(&column.view(), stated)
         };
         if let Some(size) = size.filter(|&size| size > MOST_VALUES) {
-            return Err(Error::new(format!("factor \"{name}\" would take {size} values"))
-                .help(format!("number its values from 0 without gaps; {MOST_VALUES} is the most")));
+            return Err(Error::new(format!("factor \"{name}\" would take {size} values")).help(format!(
+                "number its values from 0 without gaps, {MOST_VALUES} is the most; or call it continuous: \
+                     `--continuous {name}`"
+            )));
         }
         named.push(Factor { name, size });
     }
@@ -62,30 +89,13 @@ pub fn factor_space(factors: &mut Array2<f64>, stated: Vec<StatedFactor>, kinds:
     })
 }
 
-/// Every factor that the user speaks of is there, and is called one thing only.
-fn check_kinds(stated: &[StatedFactor], kinds: &FactorKinds) -> Result<()> {
-    if let Some(name) = kinds.continuous.iter().find(|name| kinds.discrete.contains(name)) {
-        return Err(
-            Error::new(format!("factor \"{name}\" is called both continuous and discrete")).help("leave one out")
-        );
-    }
-    let names: Vec<&str> = stated.iter().map(|(name, _)| name.as_str()).collect();
-    match kinds.continuous.iter().chain(&kinds.discrete).find(|name| !names.contains(&name.as_str())) {
-        Some(name) => {
-            Err(Error::new(format!("no factor is called \"{name}\"{}", did_you_mean(name, names.iter().copied())))
-                .help(format!("the factors are {}", names.join(", "))))
-        }
-        None => Ok(()),
-    }
-}
-
 fn size_of(column: &ArrayView1<f64>, stated: Stated) -> Option<usize> {
     let is_whole = || column.iter().all(|value| value.fract() == 0.0 && *value >= 0.0);
     match stated {
         Stated::Continuous => None,
         Stated::Size(size) => Some(size),
         Stated::Nothing if !is_whole() => None,
-        Stated::Nothing | Stated::Whole => {
+        Stated::Nothing => {
             let most = column.fold(0.0_f64, |most, &value| most.max(value));
             Some((most as usize).saturating_add(1))
         }
@@ -109,7 +119,7 @@ fn number_values(mut column: ArrayViewMut1<f64>) -> usize {
 fn is_grid(factors: &Array2<f64>, named: &[Factor]) -> bool {
     let Some(sizes) = named.iter().map(|factor| factor.size).collect::<Option<Vec<usize>>>() else { return false };
     let n_combinations = sizes.iter().try_fold(1_usize, |product, &size| product.checked_mul(size));
-    if n_combinations != Some(factors.nrows()) {
+    if factors.is_empty() || n_combinations != Some(factors.nrows()) {
         return false;
     }
     let mut seen = vec![false; factors.nrows()];
@@ -163,6 +173,22 @@ mod tests {
     }
 
     #[test]
+    fn whole_numbers_below_0_are_continuous() {
+        let mut factors = array![[-1.0, 0.0], [0.0, 1.0], [1.0, 2.0]];
+        let space = factor_space(&mut factors, stated(&["tilt", "count"]), &FactorKinds::default()).unwrap();
+        assert_eq!(space.factors().iter().map(|factor| factor.size).collect::<Vec<_>>(), [None, Some(3)]);
+    }
+
+    #[test]
+    fn no_rows_are_no_grid() {
+        for size in [Stated::Size(0), Stated::Size(1), Stated::Nothing] {
+            let stated = vec![("shape".to_string(), size)];
+            let space = factor_space(&mut Array2::zeros((0, 1)), stated, &FactorKinds::default()).unwrap();
+            assert!(space.grid_sizes().is_err());
+        }
+    }
+
+    #[test]
     fn zero_has_no_sign() {
         let mut factors = array![[-0.0], [0.0], [1.0]];
         let space = factor_space(&mut factors, stated(&["x"]), &kinds(&[], &["x"])).unwrap();
@@ -171,8 +197,7 @@ mod tests {
 
     #[test]
     fn names_that_are_no_factors_are_refused() {
-        let message =
-            |kinds: FactorKinds| factor_space(&mut array![[0.0]], stated(&["shape"]), &kinds).unwrap_err().to_string();
+        let message = |kinds: FactorKinds| kinds.check_names(&["shape"]).unwrap_err().to_string();
         let wanted = "no factor is called \"shap\"; did you mean \"shape\"?\n       the factors are shape";
         assert_eq!(message(kinds(&["shap"], &[])), wanted);
         assert!(message(kinds(&["shape"], &["shape"])).starts_with("factor \"shape\" is called both"));

@@ -3,7 +3,9 @@
 use ndarray::{Array2, Array3};
 
 use crate::error::{Error, Result};
+use crate::factor_kinds::{FactorKinds, Stated, factor_space};
 use crate::factor_space::FactorSpace;
+use crate::words::counted;
 
 /// Codes `[rows, latents]` and factors `[rows, factors]` of the same images. Every metric is a function of this table.
 ///
@@ -30,6 +32,9 @@ pub struct Extras {
     pub reconstruction_losses: Option<Vec<f64>>,
     /// How each latent moves each pixel that the decoder draws, at a few codes, `[codes, pixels, latents]`.
     pub jacobians: Option<Array3<f64>>,
+    /// The positions of the factors that were text, in order: their values are numbered alphabetically, so that the order
+    /// of the numbers means nothing.
+    pub text_factors: Vec<usize>,
 }
 
 impl LabelledCodes {
@@ -37,6 +42,10 @@ impl LabelledCodes {
     pub fn new(codes: Array2<f64>, factors: Array2<f64>, space: FactorSpace, extras: Extras) -> Result<Self> {
         check_tables(&codes, &factors, &space)?;
         check_extras(&codes, &extras)?;
+        if let Some(factor) = extras.text_factors.iter().find(|&&factor| factor >= space.n_factors()) {
+            let there = counted(space.n_factors(), "factor");
+            return Err(Error::new(format!("text_factors names factor {factor}, but there are {there}")));
+        }
         Ok(Self { codes, factors, space, extras })
     }
 
@@ -45,6 +54,14 @@ impl LabelledCodes {
         check_jacobians(self.n_latents(), &jacobians)?;
         self.extras.jacobians = Some(jacobians);
         Ok(self)
+    }
+
+    /// The same codes with factors of the kinds that the user says.
+    pub fn with_kinds(mut self, kinds: &FactorKinds) -> Result<Self> {
+        let stated = |size: Option<usize>| size.map_or(Stated::Continuous, Stated::Size);
+        let stated = self.space.factors().iter().map(|factor| (factor.name.clone(), stated(factor.size))).collect();
+        self.space = factor_space(&mut self.factors, stated, kinds)?;
+        Self::new(self.codes, self.factors, self.space, self.extras)
     }
 
     /// `[rows, latents]`.
@@ -85,7 +102,8 @@ impl LabelledCodes {
 
 fn check_tables(codes: &Array2<f64>, factors: &Array2<f64>, space: &FactorSpace) -> Result<()> {
     if codes.nrows() != factors.nrows() {
-        return Err(Error::new(format!("codes have {} rows but factors have {}", codes.nrows(), factors.nrows())));
+        let (rows, found) = (counted(codes.nrows(), "row"), factors.nrows());
+        return Err(Error::new(format!("codes have {rows} but factors have {found}")));
     }
     if codes.is_empty() || factors.is_empty() {
         return Err(Error::new(format!(
@@ -96,8 +114,8 @@ fn check_tables(codes: &Array2<f64>, factors: &Array2<f64>, space: &FactorSpace)
     }
     if space.n_factors() != factors.ncols() {
         return Err(Error::new(format!(
-            "factors have {} columns but {} factors are named",
-            factors.ncols(),
+            "factors have {} but {} factors are named",
+            counted(factors.ncols(), "column"),
             space.n_factors()
         )));
     }
@@ -126,7 +144,10 @@ fn check_extras(codes: &Array2<f64>, extras: &Extras) -> Result<()> {
             return Err(Error::new(format!("{name} is empty")).help("leave it out to use all rows"));
         }
         if let Some(row) = rows.iter().find(|&&row| row >= codes.nrows()) {
-            return Err(Error::new(format!("{name} names row {row} but there are {} rows", codes.nrows())));
+            return Err(Error::new(format!(
+                "{name} names row {row}, but codes have {}",
+                counted(codes.nrows(), "row")
+            )));
         }
     }
     if let Some(log_variances) = &extras.log_variances {
@@ -144,8 +165,8 @@ fn check_extras(codes: &Array2<f64>, extras: &Extras) -> Result<()> {
     if let Some(losses) = &extras.reconstruction_losses {
         if losses.len() != codes.nrows() {
             return Err(Error::new(format!(
-                "reconstruction_losses have {} rows but codes have {}",
-                losses.len(),
+                "reconstruction_losses have {} but codes have {}",
+                counted(losses.len(), "row"),
                 codes.nrows()
             )));
         }
@@ -211,6 +232,20 @@ mod tests {
         let extras = Extras { train_rows: Some(vec![0, 9]), ..Extras::default() };
         let space = FactorSpace::grid([("shape", 3)]);
         let error = LabelledCodes::new(array![[1.0]], array![[0.0]], space, extras).unwrap_err();
-        assert_eq!(error.to_string(), "train_rows names row 9 but there are 1 rows");
+        assert_eq!(error.to_string(), "train_rows names row 9, but codes have 1 row");
+    }
+
+    #[test]
+    fn kinds_are_overruled_afterwards() {
+        let space = FactorSpace::grid([("shape", 3)]);
+        let data = LabelledCodes::new(array![[1.0], [2.0]], array![[2.0], [0.0]], space, Extras::default()).unwrap();
+        let kinds = |continuous: &[&str], discrete: &[&str]| {
+            let names = |list: &[&str]| list.iter().map(ToString::to_string).collect();
+            FactorKinds { continuous: names(continuous), discrete: names(discrete) }
+        };
+        let size = |kinds| data.clone().with_kinds(&kinds).unwrap().space().factors()[0].size;
+        assert_eq!(size(kinds(&["shape"], &[])), None);
+        assert_eq!(size(kinds(&[], &["shape"])), Some(2));
+        assert_eq!(size(kinds(&["other"], &[])), Some(3));
     }
 }

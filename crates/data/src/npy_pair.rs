@@ -2,21 +2,46 @@
 
 use std::path::Path;
 
-use crate::error::Result;
+use crate::error::{Error, Result};
+use crate::factor_array::{factor_array, rows_and_factors};
 use crate::factor_kinds::{FactorKinds, factor_space};
 use crate::labelled_codes::{Extras, LabelledCodes};
-use crate::npy::{read_file, read_table};
-use crate::npz::{name_factors, stated_factors};
+use crate::memory_limit::MemoryLimit;
+use crate::npy::{read_announced, read_file, read_table};
+use crate::npz::rows_and_latents;
+use crate::words::counted;
 
 /// Reads codes and factors; the factors are called `factor_0`, `factor_1` and so on.
-pub fn read_labelled_codes(codes: &Path, factors: &Path, kinds: &FactorKinds) -> Result<LabelledCodes> {
+pub fn read_labelled_codes(
+    codes: &Path,
+    factors: &Path,
+    kinds: &FactorKinds,
+    limit: MemoryLimit,
+) -> Result<LabelledCodes> {
+    check_announced(codes, factors, limit)?;
     let table = read_table(codes)?;
-    let stored = read_file(factors)?;
-    let mut labels = stored.to_table().map_err(|error| error.at(factors.display()))?;
-    let stated = stated_factors(&stored, name_factors(None, labels.ncols())?, None)?;
-    let space = factor_space(&mut labels, stated, kinds).map_err(|error| error.at(factors.display()))?;
-    LabelledCodes::new(table, labels, space, Extras::default())
-        .map_err(|error| error.at(format!("{} with {}", codes.display(), factors.display())))
+    let read = factor_array(&read_file(factors)?, None, None, kinds).map_err(|error| error.at(factors.display()))?;
+    let mut labels = read.values;
+    let space = factor_space(&mut labels, read.stated, kinds).map_err(|error| error.at(factors.display()))?;
+    let extras = Extras { text_factors: read.texts, ..Extras::default() };
+    LabelledCodes::new(table, labels, space, extras).map_err(|error| error.at(both(codes, factors)))
+}
+
+/// Compares the shapes that the files announce with each other and with the limit, before either is read.
+fn check_announced(codes: &Path, factors: &Path, limit: MemoryLimit) -> Result<()> {
+    let (code_array, factor_array) = (read_announced(codes)?, read_announced(factors)?);
+    let (n_rows, _) = rows_and_latents(&code_array.shape).map_err(|error| error.at(codes.display()))?;
+    let (found, _) = rows_and_factors(&factor_array.shape).map_err(|error| error.at(factors.display()))?;
+    if n_rows != found {
+        let rows = counted(n_rows, "row");
+        return Err(Error::new(format!("codes have {rows} but factors have {found}")).at(both(codes, factors)));
+    }
+    limit.check(code_array.memory() + factor_array.memory()).map_err(|error| error.at(both(codes, factors)))
+}
+
+/// Both files as the place of an error.
+fn both(codes: &Path, factors: &Path) -> String {
+    format!("{} with {}", codes.display(), factors.display())
 }
 
 #[cfg(test)]
@@ -41,12 +66,25 @@ mod tests {
         };
         let codes = write("codes.npy", "<f4", &[2, 1], [0.5_f32, 2.5].iter().flat_map(|v| v.to_le_bytes()).collect());
         let factors = write("factors.npy", "|u1", &[2, 1], vec![1, 0]);
-        let data = read_labelled_codes(&codes, &factors, &FactorKinds::default()).unwrap();
+        let data = read_labelled_codes(&codes, &factors, &FactorKinds::default(), MemoryLimit::default()).unwrap();
         assert_eq!(data.codes().column(0).to_vec(), [0.5, 2.5]);
         assert_eq!(data.space().grid_sizes().unwrap(), [2]);
         let short = write("short.npy", "|u1", &[1, 1], vec![0]);
-        let message = read_labelled_codes(&codes, &short, &FactorKinds::default()).unwrap_err().to_string();
+        let message = read_labelled_codes(&codes, &short, &FactorKinds::default(), MemoryLimit::default())
+            .unwrap_err()
+            .to_string();
         assert!(message.ends_with("codes have 2 rows but factors have 1"), "{message}");
         assert!(message.contains("codes.npy with ") && message.contains("short.npy: "), "{message}");
+        let limit = MemoryLimit::gigabytes(1e-9).unwrap();
+        let message = read_labelled_codes(&codes, &factors, &FactorKinds::default(), limit).unwrap_err().to_string();
+        assert!(message.contains("factors.npy: would take 0 MB of memory, above the limit"), "{message}");
+        let text = write("text.npy", "|S2", &[2], b"b\0a\0".to_vec());
+        let limit = MemoryLimit::default();
+        let data = read_labelled_codes(&codes, &text, &FactorKinds::default(), limit).unwrap();
+        assert_eq!(data.factors().column(0).to_vec(), [1.0, 0.0]);
+        assert_eq!((data.extras().text_factors.as_slice(), data.n_factors()), (&[0][..], 1));
+        let absurd = write("absurd.npy", "<f8", &[0, usize::MAX], Vec::new());
+        let message = read_labelled_codes(&absurd, &factors, &FactorKinds::default(), limit).unwrap_err().to_string();
+        assert!(message.contains("absurd.npy: an array of shape [0, "), "{message}");
     }
 }

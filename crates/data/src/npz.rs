@@ -3,9 +3,8 @@
 //! Any outside model is scored this way: it saves `codes` `[rows, latents]` and `factors` `[rows, factors]`, and may add
 //! `factor_sizes`, `factor_names`, `train_rows`, `test_rows`, `log_variances`, `reconstruction_losses` and `jacobians`.
 
-use std::collections::BTreeSet;
 use std::fs::File;
-use std::io::BufReader;
+use std::io::{BufReader, Read};
 use std::path::Path;
 
 use ndarray::Array2;
@@ -14,9 +13,24 @@ use zip::result::ZipError;
 
 use crate::archive::write_archive;
 use crate::error::{Error, Result};
-use crate::factor_kinds::{FactorKinds, Stated, StatedFactor, factor_space};
+use crate::factor_array::{check_count, factor_array, rows_and_factors};
+use crate::factor_kinds::{FactorKinds, factor_space};
 use crate::labelled_codes::{Extras, LabelledCodes};
-use crate::npy::{NpyArray, indices, open_file};
+use crate::memory_limit::MemoryLimit;
+use crate::npy::{Announced, NpyArray, indices, open_file, unreadable};
+use crate::words::counted;
+
+/// The arrays that may stand beside codes and factors.
+const OPTIONAL: [&str; 8] = [
+    "factor_sizes",
+    "factor_names",
+    "text_factors",
+    "train_rows",
+    "test_rows",
+    "log_variances",
+    "reconstruction_losses",
+    "jacobians",
+];
 
 /// An open archive of arrays.
 pub struct Npz {
@@ -29,7 +43,7 @@ impl Npz {
         let (file, _) = open_file(path)?;
         match ZipArchive::new(BufReader::new(file)) {
             Ok(archive) => Ok(Self { archive }),
-            Err(ZipError::Io(error)) => Err(Error::new(format!("cannot be read: {error}")).at(path.display())),
+            Err(ZipError::Io(error)) => Err(unreadable(error).at(path.display())),
             Err(error) => Err(Error::new(format!("is not a whole .npz file ({error})"))
                 .at(path.display())
                 .help("save it with numpy.savez; if it was copied, copy it again")),
@@ -43,59 +57,115 @@ impl Npz {
 
     /// The array called `name`, where there is one.
     pub fn array(&mut self, name: &str) -> Result<Option<NpyArray>> {
-        let place = format!("array \"{name}\"");
-        match self.archive.by_name(&format!("{name}.npy")) {
-            Ok(entry) => {
-                let n_bytes = entry.size();
-                NpyArray::read(entry, n_bytes).map(Some).map_err(|error| error.at(place))
-            }
-            Err(ZipError::FileNotFound) => Ok(None),
-            Err(error) => Err(Error::new(format!("cannot be read: {error}")).at(place)),
-        }
+        self.entry(name, |reader, n_bytes| NpyArray::read(reader, n_bytes))
+    }
+
+    /// What is said of the array called `name`, where there is one.
+    fn announced(&mut self, name: &str) -> Result<Option<Announced>> {
+        self.entry(name, |reader, n_bytes| Announced::read(reader, n_bytes))
     }
 
     /// The array called `name`; an error that says what there is where it is missing.
     pub fn required(&mut self, name: &str) -> Result<NpyArray> {
-        self.array(name)?.ok_or_else(|| {
-            let names = self.names();
-            let found = if names.is_empty() { "nothing".to_string() } else { names.join(", ") };
-            Error::new(format!("there is no array \"{name}\"; found {found}"))
-        })
+        self.array(name)?.ok_or_else(|| self.lacks(name))
     }
+
+    fn lacks(&self, name: &str) -> Error {
+        let names = self.names();
+        let found = if names.is_empty() { "nothing".to_string() } else { names.join(", ") };
+        Error::new(format!("there is no array \"{name}\"; found {found}"))
+    }
+
+    /// Reads the entry of an array. Its name ends in `.npy`, which numpy adds and other programs may not.
+    fn entry<T>(&mut self, name: &str, read: impl FnOnce(&mut dyn Read, u64) -> Result<T>) -> Result<Option<T>> {
+        let Some(index) = entry_index(&self.archive, name) else { return Ok(None) };
+        let read = match self.archive.by_index(index) {
+            Ok(mut entry) => {
+                let n_bytes = entry.size();
+                read(&mut entry, n_bytes)
+            }
+            Err(ZipError::Io(error)) => Err(unreadable(error)),
+            Err(error) => Err(Error::new(format!("cannot be read: {error}"))),
+        };
+        read.map(Some).map_err(|error| error.at(format!("array \"{name}\"")))
+    }
+}
+
+/// The position of the entry that holds the array called `name`.
+pub(crate) fn entry_index(archive: &ZipArchive<BufReader<File>>, name: &str) -> Option<usize> {
+    archive.index_for_name(&format!("{name}.npy")).or_else(|| archive.index_for_name(name))
 }
 
 /// Reads labelled codes from a `.npz` file.
 pub fn read_labelled_codes(path: &Path) -> Result<LabelledCodes> {
-    read_labelled_codes_as(path, &FactorKinds::default())
+    read_labelled_codes_as(path, &FactorKinds::default(), MemoryLimit::default())
 }
 
 /// Reads labelled codes from a `.npz` file, with factors of the kinds that the user says.
-pub fn read_labelled_codes_as(path: &Path, kinds: &FactorKinds) -> Result<LabelledCodes> {
+pub fn read_labelled_codes_as(path: &Path, kinds: &FactorKinds, limit: MemoryLimit) -> Result<LabelledCodes> {
     let mut npz = Npz::open(path)?;
-    labelled_codes(&mut npz, kinds).map_err(|error| error.at(path.display()))
+    labelled_codes(&mut npz, kinds, limit).map_err(|error| error.at(path.display()))
 }
 
-fn labelled_codes(npz: &mut Npz, kinds: &FactorKinds) -> Result<LabelledCodes> {
-    let codes = table(&npz.required("codes")?, "codes")?;
+fn labelled_codes(npz: &mut Npz, kinds: &FactorKinds, limit: MemoryLimit) -> Result<LabelledCodes> {
+    check_announced(npz, limit)?;
+    let codes = npz.required("codes")?.to_table().map_err(|error| error.at("array \"codes\""))?;
     let stored = npz.required("factors")?;
-    let mut factors = table(&stored, "factors")?;
     let sizes = optional(npz, "factor_sizes", indices)?;
     let names = optional(npz, "factor_names", NpyArray::to_text)?;
-    let named = name_factors(names, factors.ncols())?;
-    let stated = stated_factors(&stored, named, sizes.as_deref())?;
-    let space = factor_space(&mut factors, stated, kinds)?;
+    let mut factors = factor_array(&stored, names, sizes.as_deref(), kinds)?;
+    let space = factor_space(&mut factors.values, factors.stated, kinds)?;
+    let stated_texts = optional(npz, "text_factors", indices)?;
     let extras = Extras {
         train_rows: optional(npz, "train_rows", indices)?,
         test_rows: optional(npz, "test_rows", indices)?,
         log_variances: optional(npz, "log_variances", NpyArray::to_table)?,
         reconstruction_losses: optional(npz, "reconstruction_losses", numbers)?,
         jacobians: optional(npz, "jacobians", NpyArray::to_tables)?,
+        text_factors: stated_texts.unwrap_or(factors.texts),
     };
-    LabelledCodes::new(codes, factors, space, extras)
+    LabelledCodes::new(codes, factors.values, space, extras)
 }
 
-fn table(array: &NpyArray, name: &str) -> Result<Array2<f64>> {
-    array.to_table().map_err(|error| error.at(format!("array \"{name}\"")))
+/// Compares the shapes that the arrays announce with each other and with the limit, before any of them is read.
+fn check_announced(npz: &mut Npz, limit: MemoryLimit) -> Result<()> {
+    let codes = npz.announced("codes")?.ok_or_else(|| npz.lacks("codes"))?;
+    let factors = npz.announced("factors")?.ok_or_else(|| npz.lacks("factors"))?;
+    let at = |name: &'static str| move |error: Error| error.at(format!("array \"{name}\""));
+    let (n_rows, n_latents) = rows_and_latents(&codes.shape).map_err(at("codes"))?;
+    let (n_factor_rows, n_factors) = rows_and_factors(&factors.shape).map_err(at("factors"))?;
+    if n_rows != n_factor_rows {
+        let rows = counted(n_rows, "row");
+        return Err(Error::new(format!("codes have {rows} but factors have {n_factor_rows}")));
+    }
+    let mut memory = codes.memory() + factors.memory();
+    for name in OPTIONAL {
+        let Some(array) = npz.announced(name)? else { continue };
+        memory += array.memory();
+        match (name, array.shape.as_slice()) {
+            ("factor_sizes" | "factor_names", &[n_entries]) => check_count(name, n_entries, n_factors)?,
+            ("log_variances" | "reconstruction_losses", &[found, ..]) if found != n_rows => {
+                let rows = counted(found, "row");
+                return Err(Error::new(format!("{name} have {rows} but codes have {n_rows}")));
+            }
+            ("log_variances", &[_, found]) | ("jacobians", &[_, _, found]) if found != n_latents => {
+                let latents = counted(found, "latent");
+                return Err(Error::new(format!("{name} are of {latents} but codes have {n_latents}")));
+            }
+            _ => {}
+        }
+    }
+    limit.check(memory)
+}
+
+/// How many rows and latents codes of this shape have.
+pub(crate) fn rows_and_latents(shape: &[usize]) -> Result<(usize, usize)> {
+    match *shape {
+        [n_rows, n_latents] => Ok((n_rows, n_latents)),
+        [_] => Err(Error::new(format!("wanted a table with two axes, rows and latents, found shape {shape:?}"))
+            .help("where there is one latent, save codes[:, None]")),
+        _ => Err(Error::new(format!("wanted a table with two axes, rows and latents, found shape {shape:?}"))),
+    }
 }
 
 fn numbers(array: &NpyArray) -> Result<Vec<f64>> {
@@ -110,48 +180,11 @@ fn optional<T>(npz: &mut Npz, name: &str, decode: impl Fn(&NpyArray) -> Result<T
     decode(&array).map(Some).map_err(|error| error.at(format!("array \"{name}\"")))
 }
 
-/// The names as given, or `factor_0`, `factor_1` and so on.
-pub(crate) fn name_factors(names: Option<Vec<String>>, n_factors: usize) -> Result<Vec<String>> {
-    let Some(names) = names else { return Ok((0..n_factors).map(|factor| format!("factor_{factor}")).collect()) };
-    check_count("factor_names", names.len(), n_factors)?;
-    let mut seen = BTreeSet::new();
-    match names.iter().find(|name| !seen.insert(name.as_str())) {
-        Some(name) => Err(Error::new(format!("two factors are called \"{name}\""))),
-        None => Ok(names),
-    }
-}
-
-fn check_count(name: &str, found: usize, n_factors: usize) -> Result<()> {
-    if found == n_factors {
-        return Ok(());
-    }
-    Err(Error::new(format!("{name} has {found} entries but factors have {n_factors} columns")))
-}
-
 /// Writes to `to` all that the archive at `from` holds, with other codes in place of its own.
 pub fn write_with_codes(from: &Path, to: &Path, codes: &Array2<f64>) -> Result<()> {
     let mut npz = Npz::open(from)?;
     npz.required("codes").map_err(|error| error.at(from.display()))?;
     write_archive(to, |archive| archive.copy_but(&mut npz.archive, "codes", codes))
-}
-
-/// What the file says of each factor: a factor of size 0 in `sizes` is continuous, and without sizes a whole-number array
-/// makes its factors discrete.
-pub(crate) fn stated_factors(
-    stored: &NpyArray,
-    names: Vec<String>,
-    sizes: Option<&[usize]>,
-) -> Result<Vec<StatedFactor>> {
-    if let Some(sizes) = sizes {
-        check_count("factor_sizes", sizes.len(), names.len())?;
-    }
-    let stated = |position: usize| match sizes.map(|sizes| sizes[position]) {
-        Some(0) => Stated::Continuous,
-        Some(size) => Stated::Size(size),
-        None if stored.holds_whole_numbers() => Stated::Whole,
-        None => Stated::Nothing,
-    };
-    Ok(names.into_iter().enumerate().map(|(position, name)| (name, stated(position))).collect())
 }
 
 #[cfg(test)]
@@ -225,6 +258,139 @@ mod tests {
     }
 
     #[test]
+    fn whole_numbers_below_0_are_continuous() {
+        let factors = ("factors", "<i8", [4, 2].as_slice(), wholes(&[-1, 0, 0, 1, 1, 2, 0, 0]));
+        let data = read(&[factors]).unwrap();
+        assert_eq!(data.space().factors().iter().map(|factor| factor.size).collect::<Vec<_>>(), [None, Some(3)]);
+    }
+
+    /// Texts as numpy stores them, four bytes a letter.
+    fn texts(width: usize, texts: &[&str]) -> Vec<u8> {
+        let padded = texts.iter().flat_map(|text| text.chars().chain(std::iter::repeat('\0')).take(width));
+        padded.flat_map(|letter| u32::from(letter).to_le_bytes()).collect()
+    }
+
+    #[test]
+    fn text_is_numbered_in_sorted_order_and_numbers_beside_it_stay_numbers() {
+        // What numpy makes of a table of names, sizes and angles.
+        let cells = ["heart", "9", "0.5", "square", "10", "1.5", "ball", "9", "-1", "heart", "0", "2"];
+        let data = read(&[("factors", "<U6", [4, 3].as_slice(), texts(6, &cells))]).unwrap();
+        let columns: Vec<Vec<f64>> = data.factors().columns().into_iter().map(|column| column.to_vec()).collect();
+        assert_eq!(columns[0], [1.0, 2.0, 0.0, 1.0]);
+        assert_eq!(columns[1], [9.0, 10.0, 9.0, 0.0]);
+        assert_eq!(columns[2], [0.5, 1.5, -1.0, 2.0]);
+        let sizes: Vec<_> = data.space().factors().iter().map(|factor| factor.size).collect();
+        assert_eq!(sizes, [Some(3), Some(11), None]);
+        assert_eq!(data.extras().text_factors, [0]);
+    }
+
+    #[test]
+    fn one_factor_may_be_an_array_of_one_axis() {
+        let data = read(&[("factors", "|S2", [4].as_slice(), b"b\0aab\0c\0".to_vec())]).unwrap();
+        assert_eq!(data.factors().column(0).to_vec(), [1.0, 0.0, 1.0, 2.0]);
+        let data = read(&[("factors", "<i8", [4].as_slice(), wholes(&[3, 0, 1, 2]))]).unwrap();
+        assert_eq!((data.n_factors(), data.space().grid_sizes().unwrap()), (1, vec![4]));
+        assert!(data.extras().text_factors.is_empty());
+    }
+
+    #[test]
+    fn text_is_discrete_whatever_is_said() {
+        let letters = || ("factors", "|S1", [4, 1].as_slice(), b"abca".to_vec());
+        let continuous = ("factor_sizes", "<i8", [1].as_slice(), wholes(&[0]));
+        assert!(message(&[letters(), continuous]).starts_with("factor \"factor_0\" is called continuous, but holds"));
+        let few = ("factor_sizes", "<i8", [1].as_slice(), wholes(&[2]));
+        assert!(message(&[letters(), few]).starts_with("factor \"factor_0\" is 2 at row 2"));
+        let more = ("factor_sizes", "<i8", [1].as_slice(), wholes(&[7]));
+        assert_eq!(read(&[letters(), more]).unwrap().space().factors()[0].size, Some(7));
+        let codes = ("codes", "|S1", [4, 1].as_slice(), b"abca".to_vec());
+        let error = read_labelled_codes(archive(&[codes, letters()]).path()).unwrap_err().to_string();
+        assert!(error.ends_with("array \"codes\": wanted numbers, found text"), "{error}");
+    }
+
+    #[test]
+    fn numbers_that_stand_for_text_may_be_named() {
+        let factors = ("factors", "<i8", [4, 2].as_slice(), wholes(&[0, 0, 0, 1, 1, 0, 1, 1]));
+        let named = ("text_factors", "<i8", [1].as_slice(), wholes(&[1]));
+        assert_eq!(read(&[factors.clone(), named]).unwrap().extras().text_factors, [1]);
+        let wrong = ("text_factors", "<i8", [1].as_slice(), wholes(&[2]));
+        assert_eq!(message(&[factors, wrong]), "text_factors names factor 2, but there are 2 factors");
+    }
+
+    #[test]
+    fn shapes_are_compared_before_anything_is_read() {
+        // Neither array could be read: their values are missing.
+        let broken = |name: &'static str, shape: &'static [usize]| (name, "<f8", shape, Vec::new());
+        let factors = || ("factors", "|u1", [4, 1].as_slice(), vec![0, 1, 2, 3]);
+        let cases = [
+            (vec![factors(), broken("log_variances", &[0, 1])], "log_variances have 0 rows but codes have 4"),
+            (vec![factors(), broken("reconstruction_losses", &[0])], "reconstruction_losses have 0 rows but codes"),
+            (vec![factors(), broken("jacobians", &[0, 9, 3])], "jacobians are of 3 latents but codes have 1"),
+            (vec![broken("factors", &[0, 1])], "codes have 4 rows but factors have 0"),
+        ];
+        for (arrays, wanted) in cases {
+            assert!(message(&arrays).starts_with(wanted), "{wanted}");
+        }
+    }
+
+    #[test]
+    fn arrays_above_the_limit_are_refused_unread() {
+        // A million rows: 8 MB of codes are 16 MB while they are read, 1 MB of factors 9 MB.
+        let n_rows = 1_000_000;
+        let shape = [n_rows, 1];
+        let codes = ("codes", "<f8", shape.as_slice(), vec![0; 8 * n_rows]);
+        let file = archive(&[codes, ("factors", "|u1", shape.as_slice(), vec![0; n_rows])]);
+        let read = |gigabytes: f64| {
+            read_labelled_codes_as(file.path(), &FactorKinds::default(), MemoryLimit::gigabytes(gigabytes).unwrap())
+        };
+        let message = read(0.01).unwrap_err().to_string();
+        assert!(message.contains(": would take 25 MB of memory, above the limit of 10 MB\n"), "{message}");
+        assert!(message.ends_with("`--memory-limit 0.2`"), "{message}");
+        assert_eq!(read(0.2).unwrap().n_rows(), n_rows);
+    }
+
+    #[test]
+    fn entries_need_no_ending() {
+        let mut zip = ZipWriter::new(NamedTempFile::new().unwrap());
+        for (name, descr, data) in [("codes", "<f8", floats(&[0.5, 1.5])), ("factors", "|u1", vec![1, 0])] {
+            zip.start_file(name, SimpleFileOptions::default()).unwrap();
+            write_header(&mut zip, descr, &[2, 1]).unwrap();
+            zip.write_all(&data).unwrap();
+        }
+        let file = zip.finish().unwrap();
+        assert_eq!(read_labelled_codes(file.path()).unwrap().codes().column(0).to_vec(), [0.5, 1.5]);
+        let folder = tempfile::tempdir().unwrap();
+        let to = folder.path().join("new.npz");
+        write_with_codes(file.path(), &to, &ndarray::array![[5.0], [6.0]]).unwrap();
+        assert_eq!(read_labelled_codes(&to).unwrap().codes().column(0).to_vec(), [5.0, 6.0]);
+        let mut zip = ZipWriter::new_append(file).unwrap();
+        zip.start_file("factor_names", SimpleFileOptions::default()).unwrap();
+        zip.write_all(b"shape").unwrap();
+        let message = read_labelled_codes(zip.finish().unwrap().path()).unwrap_err().to_string();
+        assert!(message.ends_with("array \"factor_names\": is not an array of numpy (.npy)"), "{message}");
+    }
+
+    #[test]
+    fn a_cut_archive_is_called_cut() {
+        let shape = [4, 1].as_slice();
+        let file = archive(&[("codes", "<f8", shape, vec![0; 32]), ("factors", "|u1", shape, vec![0, 1, 2, 3])]);
+        let whole = std::fs::read(file.path()).unwrap();
+        let message = |bytes: &[u8]| {
+            std::fs::write(file.path(), bytes).unwrap();
+            read_labelled_codes(file.path()).unwrap_err().to_string()
+        };
+        for n_bytes in [whole.len() - 1, whole.len() - 30, whole.len() / 2, 10, 0] {
+            let message = message(&whole[..n_bytes]);
+            assert!(message.contains("is cut short or damaged") || message.contains("is not a whole"), "{message}");
+        }
+        let mut changed = whole.clone();
+        // The last byte of the first array, just before the next entry.
+        let next = whole.windows(4).rposition(|bytes| bytes == b"PK\x03\x04").unwrap();
+        changed[next - 1] ^= 1;
+        let message = message(&changed);
+        assert!(message.contains("array \"codes\": ") && message.contains("cut short or damaged"), "{message}");
+    }
+
+    #[test]
     fn optional_arrays_are_taken_along() {
         let data = read(&[
             ("factors", "<i8", [4, 1].as_slice(), wholes(&[0, 1, 2, 3])),
@@ -247,24 +413,20 @@ mod tests {
         let whole = |values: &[i64]| ("factors", "<i8", [4, 1].as_slice(), wholes(values));
         assert_eq!(message(&[]), "there is no array \"factors\"; found codes");
         let pickled = ("factors", "|O", [4, 1].as_slice(), vec![0; 9]);
-        assert_eq!(message(&[pickled]), "array \"factors\": pickled objects are not read; save plain arrays");
-        let flat = ("factors", "<i8", [4].as_slice(), wholes(&[0, 1, 2, 3]));
-        assert_eq!(message(&[flat]), "array \"factors\": wanted a table with two axes, found shape [4]");
+        assert!(message(&[pickled]).starts_with("array \"factors\": pickled objects are not read"));
+        let deep = ("factors", "<i8", [4, 1, 1].as_slice(), wholes(&[0, 1, 2, 3]));
+        assert!(message(&[deep]).starts_with("array \"factors\": wanted a table with two axes"));
         let short = ("factors", "<i8", [3, 1].as_slice(), wholes(&[0, 1, 2]));
         assert_eq!(message(&[short]), "codes have 4 rows but factors have 3");
-        assert!(message(&[whole(&[0, 1, 2, -1])]).starts_with("factor \"factor_0\" is -1 at row 3"));
         assert!(message(&[whole(&[0, 1, 2, i64::MAX])]).contains("number its values from 0 without gaps"));
         let huge = ("factors", "<f8", [4, 1].as_slice(), floats(&[0.0, 1.0, 2.0, 1e300]));
         assert!(message(&[huge]).contains("number its values from 0 without gaps"));
         let nan = ("factors", "<f8", [4, 1].as_slice(), floats(&[0.0, f64::NAN, 2.0, 3.0]));
         assert!(message(&[nan]).starts_with("factors hold NaN at row 1, column 0"));
         let two_names = ("factor_names", "|S1", [2].as_slice(), b"xy".to_vec());
-        assert_eq!(
-            message(&[whole(&[0, 1, 2, 3]), two_names]),
-            "factor_names has 2 entries but factors have 1 columns"
-        );
+        assert_eq!(message(&[whole(&[0, 1, 2, 3]), two_names]), "factor_names has 2 entries but factors have 1 column");
         let rows = ("train_rows", "<i8", [1].as_slice(), wholes(&[4]));
-        assert_eq!(message(&[whole(&[0, 1, 2, 3]), rows]), "train_rows names row 4 but there are 4 rows");
+        assert_eq!(message(&[whole(&[0, 1, 2, 3]), rows]), "train_rows names row 4, but codes have 4 rows");
     }
 
     #[test]
@@ -295,6 +457,6 @@ mod tests {
         let message = read_labelled_codes(text.path()).unwrap_err().to_string();
         assert!(message.contains("is not a whole .npz file"), "{message}");
         let folder = read_labelled_codes(Path::new("/")).unwrap_err().to_string();
-        assert!(folder.starts_with("/: cannot be read"), "{folder}");
+        assert!(folder.starts_with("/ is a folder"), "{folder}");
     }
 }

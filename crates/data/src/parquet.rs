@@ -1,4 +1,4 @@
-//! Labelled codes from Parquet: flat columns of numbers or text, uncompressed or compressed by Snappy.
+//! Labelled codes from Parquet: flat columns of numbers or text, uncompressed or compressed by any common method.
 //!
 //! What each column is for follows from its name (see [`crate::columns`]).
 
@@ -17,19 +17,23 @@ use ::parquet::schema::types::ColumnDescriptor;
 
 use crate::columns::{Column, Roles, Table, Understood, Values};
 use crate::error::{Error, Result};
+use crate::memory_limit::MemoryLimit;
 use crate::npy::{half, open_file};
+use crate::words::counted;
 
 /// Rows that are decoded at once.
 const GROUP: usize = 1 << 16;
+/// What a number takes: as it is read, and in the table of all columns.
+const NUMBER_BYTES: f64 = 16.0;
 
 /// Reads labelled codes from a Parquet file.
-pub fn read_labelled_codes(path: &Path, roles: &Roles) -> Result<Understood> {
+pub fn read_labelled_codes(path: &Path, roles: &Roles, limit: MemoryLimit) -> Result<Understood> {
     let (file, _) = open_file(path)?;
-    let table = whatever_happens(|| read_table(file));
+    let table = whatever_happens(|| read_table(file, limit));
     table.and_then(|table| table.into_labelled_codes(roles)).map_err(|error| error.at(path.display()))
 }
 
-fn read_table(file: File) -> Result<Table> {
+fn read_table(file: File, limit: MemoryLimit) -> Result<Table> {
     let reader = SerializedFileReader::new(file).map_err(|error| {
         Error::new(format!("is not a whole Parquet file ({})", in_plain_words(&error)))
             .help("save it again; if it was copied, copy it again")
@@ -37,16 +41,32 @@ fn read_table(file: File) -> Result<Table> {
     let schema = reader.metadata().file_metadata().schema_descr();
     let n_rows = usize::try_from(reader.metadata().file_metadata().num_rows())
         .map_err(|_| Error::new("is not a whole Parquet file: its number of rows is negative"))?;
+    let mut memory = Memory { limit, bytes: 0.0 };
+    memory.take(n_rows as f64 * schema.num_columns() as f64 * NUMBER_BYTES)?;
     let columns = schema.columns().iter().enumerate().map(|(position, description)| {
         let name = description.path().parts().first().cloned().unwrap_or_default();
-        let values = read_column(&reader, position, description, n_rows);
+        let values = read_column(&reader, position, description, n_rows, &mut memory);
         let values = values.map_err(|error| error.of(format!("column \"{name}\"")));
         Column { name, values }
     });
     let mut columns: Vec<Column> = columns.collect();
     // The parts of a nested column share its name, and none of them can be used.
     columns.dedup_by(|next, before| next.name == before.name && next.values.is_err() && before.values.is_err());
-    Ok(Table { columns, lines: None })
+    Ok(Table { columns, n_rows, lines: None })
+}
+
+/// What the columns have taken so far.
+struct Memory {
+    limit: MemoryLimit,
+    bytes: f64,
+}
+
+impl Memory {
+    /// Counts so many bytes more; an error where all are above the limit.
+    fn take(&mut self, bytes: f64) -> Result<()> {
+        self.bytes += bytes;
+        self.limit.check(self.bytes)
+    }
 }
 
 /// The values of a column. An error goes on from the column's name.
@@ -55,6 +75,7 @@ fn read_column(
     position: usize,
     description: &ColumnDescriptor,
     n_rows: usize,
+    memory: &mut Memory,
 ) -> Result<Values> {
     if description.max_rep_level() > 0 || description.path().parts().len() > 1 {
         return Err(Error::new("holds lists or other nested values").help("write a column for each latent and factor"));
@@ -62,52 +83,64 @@ fn read_column(
     let decoding = Decoding::of(description)?;
     let mut values = if decoding == Decoding::Text { Values::Text(Vec::new()) } else { Values::Numbers(Vec::new()) };
     for group in 0..file.num_row_groups() {
-        check_compression(file.metadata().row_group(group).column(position).compression())?;
+        let chunk = file.metadata().row_group(group).column(position);
+        check_compression(chunk.compression())?;
+        memory.limit.check(memory.bytes + chunk.uncompressed_size().max(0) as f64)?;
         let reader = file.get_row_group(group).and_then(|rows| rows.get_column_reader(position));
         let reader = reader.map_err(|error| unreadable(&error))?;
         match (&mut values, reader) {
             (Values::Numbers(numbers), ColumnReader::BoolColumnReader(reader)) => {
-                append(reader, numbers, |&value| Ok(f64::from(u8::from(value))))
+                append(reader, n_rows, numbers, |&value| Ok(f64::from(u8::from(value))))
             }
             (Values::Numbers(numbers), ColumnReader::Int32ColumnReader(reader)) => {
-                append(reader, numbers, |&value| Ok(decoding.whole(i64::from(value), u64::from(value.cast_unsigned()))))
+                append(reader, n_rows, numbers, |&value| {
+                    Ok(decoding.whole(i64::from(value), u64::from(value.cast_unsigned())))
+                })
             }
             (Values::Numbers(numbers), ColumnReader::Int64ColumnReader(reader)) => {
-                append(reader, numbers, |&value| Ok(decoding.whole(value, value.cast_unsigned())))
+                append(reader, n_rows, numbers, |&value| Ok(decoding.whole(value, value.cast_unsigned())))
             }
             (Values::Numbers(numbers), ColumnReader::FloatColumnReader(reader)) => {
-                append(reader, numbers, |&value| Ok(f64::from(value)))
+                append(reader, n_rows, numbers, |&value| Ok(f64::from(value)))
             }
             (Values::Numbers(numbers), ColumnReader::DoubleColumnReader(reader)) => {
-                append(reader, numbers, |&value| Ok(value))
+                append(reader, n_rows, numbers, |&value| Ok(value))
             }
             (Values::Numbers(numbers), ColumnReader::FixedLenByteArrayColumnReader(reader)) => {
-                append(reader, numbers, |value| match value.data() {
+                append(reader, n_rows, numbers, |value| match value.data() {
                     &[low, high] => Ok(half(u16::from_le_bytes([low, high]))),
                     other => Err(Error::new(format!("holds a 16-bit float of {} bytes", other.len()))),
                 })
             }
-            (Values::Text(texts), ColumnReader::ByteArrayColumnReader(reader)) => append(reader, texts, text_of),
+            (Values::Text(texts), ColumnReader::ByteArrayColumnReader(reader)) => {
+                append(reader, n_rows, texts, |value| {
+                    memory.take((size_of::<String>() + value.len()) as f64)?;
+                    text_of(value)
+                })
+            }
             _ => Err(Error::new("is not what the file announces")),
         }?;
     }
-    let n_values = match &values {
-        Values::Numbers(numbers) => numbers.len(),
-        Values::Text(texts) => texts.len(),
-    };
-    if n_values != n_rows {
-        return Err(Error::new(format!("has {n_values} values, but the file has {n_rows} rows"))
-            .help("the file is damaged: save or copy it again"));
+    if values.n_rows() != n_rows {
+        return Err(wrong_count(values.n_rows(), n_rows));
     }
     Ok(values)
 }
 
-/// Adds all values of a part of a column.
+fn wrong_count(n_values: usize, n_rows: usize) -> Error {
+    let (values, rows) = (counted(n_values, "value"), counted(n_rows, "row"));
+    Error::new(format!("has {values}, but the file has {rows}")).help("the file is damaged: save or copy it again")
+}
+
+/// Adds all values of a part of a column, of which there are `n_rows` in all.
 fn append<T: DataType, V>(
     mut reader: ColumnReaderImpl<T>,
+    n_rows: usize,
     to: &mut Vec<V>,
-    decode: impl Fn(&T::T) -> Result<V>,
+    mut decode: impl FnMut(&T::T) -> Result<V>,
 ) -> Result<()> {
+    // A damaged file may announce any number of rows, but the limit was held against it.
+    to.reserve_exact(n_rows.saturating_sub(to.len()));
     loop {
         let mut values = Vec::new();
         let mut levels = Vec::new();
@@ -122,6 +155,9 @@ fn append<T: DataType, V>(
         }
         if n_records == 0 {
             return Ok(());
+        }
+        if to.len() + n_values > n_rows {
+            return Err(wrong_count(to.len() + n_values, n_rows));
         }
         for value in &values {
             to.push(decode(value)?);
@@ -177,14 +213,11 @@ impl Decoding {
 }
 
 fn check_compression(compression: Compression) -> Result<()> {
-    if matches!(compression, Compression::UNCOMPRESSED | Compression::SNAPPY) {
+    if compression != Compression::LZO {
         return Ok(());
     }
-    // Some are shown with their level: ZSTD(ZstdLevel(1)).
-    let name = compression.to_string();
-    let name = name.split('(').next().unwrap_or_default();
-    Err(Error::new(format!("is compressed by {name}, which is not read"))
-        .help("save it with Snappy: to_parquet(path) in pandas, write_parquet(path, compression=\"snappy\") in polars"))
+    Err(Error::new("is compressed by LZO, which is not read")
+        .help("save it with another compression: to_parquet(path) in pandas, write_parquet(path) in polars"))
 }
 
 fn unreadable(error: &ParquetError) -> Error {
@@ -226,7 +259,7 @@ fn whatever_happens<T>(read: impl FnOnce() -> Result<T>) -> Result<T> {
 mod tests {
     use std::sync::Arc;
 
-    use ::parquet::basic::Repetition;
+    use ::parquet::basic::{BrotliLevel, GzipLevel, Repetition, ZstdLevel};
     use ::parquet::data_type::{ByteArrayType, DoubleType, Int32Type, Int64Type};
     use ::parquet::file::properties::WriterProperties;
     use ::parquet::file::writer::SerializedFileWriter;
@@ -250,10 +283,14 @@ mod tests {
     }
 
     fn write(columns: &[(TypePtr, Stored)]) -> NamedTempFile {
+        write_compressed(columns, Compression::SNAPPY)
+    }
+
+    fn write_compressed(columns: &[(TypePtr, Stored)], compression: Compression) -> NamedTempFile {
         let file = NamedTempFile::new().unwrap();
         let fields = columns.iter().map(|(field, _)| field.clone()).collect();
         let schema = Arc::new(SchemaType::group_type_builder("schema").with_fields(fields).build().unwrap());
-        let properties = Arc::new(WriterProperties::builder().set_compression(Compression::SNAPPY).build());
+        let properties = Arc::new(WriterProperties::builder().set_compression(compression).build());
         let mut writer = SerializedFileWriter::new(file.reopen().unwrap(), schema, properties).unwrap();
         let mut group = writer.next_row_group().unwrap();
         for (_, stored) in columns {
@@ -289,7 +326,8 @@ mod tests {
 
     fn message(columns: &[(TypePtr, Stored)]) -> String {
         let file = write(columns);
-        let message = read_labelled_codes(file.path(), &Roles::default()).unwrap_err().to_string();
+        let message =
+            read_labelled_codes(file.path(), &Roles::default(), MemoryLimit::default()).unwrap_err().to_string();
         message.split_once(": ").unwrap().1.to_string()
     }
 
@@ -311,7 +349,8 @@ mod tests {
     fn every_number_type_and_text_are_read() {
         let kinds = crate::FactorKinds { continuous: vec!["count".to_string()], ..Default::default() };
         let file = good();
-        let data = read_labelled_codes(file.path(), &Roles { factors: None, kinds }).unwrap().data;
+        let data =
+            read_labelled_codes(file.path(), &Roles { factors: None, kinds }, MemoryLimit::default()).unwrap().data;
         assert_eq!(
             data.codes().rows().into_iter().map(|row| row.to_vec()).collect::<Vec<_>>(),
             [[0.5, 7.0], [-1.5, -8.0]]
@@ -325,7 +364,7 @@ mod tests {
     fn a_file_of_arrow_is_read() {
         // Written by pyarrow 26 in two groups of rows, a dictionary of text among them.
         let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/files/arrow.parquet");
-        let data = read_labelled_codes(&path, &Roles::default()).unwrap().data;
+        let data = read_labelled_codes(&path, &Roles::default(), MemoryLimit::default()).unwrap().data;
         assert_eq!(data.codes().column(0).to_vec(), [0.5, 1.5, -2.5, 3.5, f64::from(1e-3_f32), 0.0]);
         assert_eq!(data.codes().column(1).to_vec(), [1.0, 2.0, 3.0, 4.0, 5.0, -6.0]);
         assert_eq!(data.codes().column(2).to_vec(), [1.5, -2.0, 65_504.0, 0.25, 1.0, 0.0]);
@@ -335,17 +374,65 @@ mod tests {
         let sizes: Vec<_> = data.space().factors().iter().map(|factor| factor.size).collect();
         assert_eq!(sizes, [Some(3), Some(3), Some(2), None]);
         assert_eq!(data.extras().test_rows.as_deref(), Some(&[2, 4][..]));
+        assert_eq!(data.extras().text_factors, [0]);
     }
 
     #[test]
-    fn other_compressions_are_named() {
+    fn every_common_compression_is_read() {
+        let numbers: Vec<i32> = (0..1000).map(|row| row % 7).collect();
+        for compression in [
+            Compression::UNCOMPRESSED,
+            Compression::SNAPPY,
+            Compression::GZIP(GzipLevel::default()),
+            Compression::ZSTD(ZstdLevel::default()),
+            Compression::BROTLI(BrotliLevel::default()),
+            Compression::LZ4,
+            Compression::LZ4_RAW,
+        ] {
+            let file = write_compressed(&[wholes("z0", &numbers), wholes("x", &numbers)], compression);
+            let data = read_labelled_codes(file.path(), &Roles::default(), MemoryLimit::default()).unwrap().data;
+            let expected: Vec<f64> = numbers.iter().map(|&number| f64::from(number)).collect();
+            assert_eq!(data.codes().column(0).to_vec(), expected, "{compression}");
+            assert_eq!(data.factors().column(0).to_vec(), expected, "{compression}");
+        }
         // Written by pyarrow 26.
         let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/files/zstd.parquet");
-        let message = read_labelled_codes(&path, &Roles::default()).unwrap_err().to_string();
+        assert!(read_labelled_codes(&path, &Roles::default(), MemoryLimit::default()).is_ok());
         assert!(
-            message.contains("column \"z0\" is compressed by ZSTD, which is not read\n       save it"),
-            "{message}"
+            check_compression(Compression::LZO).unwrap_err().to_string().contains("compressed by LZO, which is not")
         );
+    }
+
+    #[test]
+    fn a_table_without_rows_is_refused() {
+        let shape = || column("shape", Type::BYTE_ARRAY, Some(LogicalType::String), Repetition::REQUIRED);
+        for empty in [(shape(), Stored::Texts(Vec::new())), wholes("x", &[])] {
+            assert!(message(&[wholes("z0", &[]), empty]).starts_with("wanted at least one row"));
+        }
+    }
+
+    #[test]
+    fn tables_above_the_limit_are_refused_unread() {
+        // A million equal numbers take a few bytes in the file, and 16 million of them in two columns.
+        let numbers = vec![7; 1_000_000];
+        let texts = vec![&b"a text of thirty-two letters, a4"[..]; 100_000];
+        let shape = column("shape", Type::BYTE_ARRAY, Some(LogicalType::String), Repetition::REQUIRED);
+        let few = wholes("z0", &numbers[..100_000]);
+        let cases = [
+            (write(&[wholes("z0", &numbers), wholes("x", &numbers)]), 0.031, 0.033, "32 MB"),
+            // 16 bytes for each of two columns, and 24 + 32 for the text itself.
+            (write(&[few, (shape, Stored::Texts(texts))]), 0.008, 0.009, "8 MB"),
+        ];
+        for (file, below, above, size) in cases {
+            assert!(std::fs::metadata(file.path()).unwrap().len() < 10_000);
+            let read = |gigabytes: f64| {
+                let limit = MemoryLimit::gigabytes(gigabytes).unwrap();
+                read_labelled_codes(file.path(), &Roles::default(), limit)
+            };
+            let message = read(below).unwrap_err().to_string();
+            assert!(message.contains(&format!("would take {size} of memory, above the limit of ")), "{message}");
+            assert!(read(above).is_ok());
+        }
     }
 
     #[test]
@@ -368,7 +455,7 @@ mod tests {
         let message = |bytes: &[u8]| {
             let file = NamedTempFile::new().unwrap();
             std::fs::write(file.path(), bytes).unwrap();
-            read_labelled_codes(file.path(), &Roles::default()).unwrap_err().to_string()
+            read_labelled_codes(file.path(), &Roles::default(), MemoryLimit::default()).unwrap_err().to_string()
         };
         assert!(message(b"z0,x\n1,2\n").contains("is not a whole Parquet file"));
         let whole = std::fs::read(good().path()).unwrap();
@@ -390,7 +477,7 @@ mod tests {
                 bytes[place] = byte;
             }
             std::fs::write(file.path(), bytes).unwrap();
-            let _ = read_labelled_codes(file.path(), &Roles::default());
+            let _ = read_labelled_codes(file.path(), &Roles::default(), MemoryLimit::default());
         }
     }
 }

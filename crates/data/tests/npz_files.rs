@@ -37,6 +37,19 @@ fn read_bytes(bytes: &[u8]) -> unbraid_data::Result<LabelledCodes> {
     read_labelled_codes(file.path())
 }
 
+/// An array of this description, without values.
+fn npy(description: &str) -> Vec<u8> {
+    let mut file = b"\x93NUMPY\x01\x00".to_vec();
+    file.extend((description.len() as u16).to_le_bytes());
+    file.extend(description.as_bytes());
+    file
+}
+
+/// Sizes of an axis, absurd ones among them.
+fn any_size() -> impl Strategy<Value = usize> {
+    prop_oneof![Just(0), 1..8_usize, Just(usize::MAX), (0..64_u32).prop_map(|power| 1 << power), any::<usize>()]
+}
+
 #[test]
 fn the_good_archive_is_read() {
     assert_eq!(read_bytes(&archive()).unwrap().n_rows(), 6);
@@ -75,13 +88,37 @@ proptest! {
         order in "True|False|",
         data in prop::collection::vec(any::<u8>(), 0..64),
     ) {
-        let text = format!("{{'descr': '{descr}', 'fortran_order': {order}, 'shape': {shape}, }}");
-        let mut file = b"\x93NUMPY\x01\x00".to_vec();
-        file.extend((text.len() as u16).to_le_bytes());
-        file.extend(text.as_bytes());
+        let mut file = npy(&format!("{{'descr': '{descr}', 'fortran_order': {order}, 'shape': {shape}, }}"));
         file.extend(data);
         if let Ok(array) = NpyArray::read(file.as_slice(), file.len() as u64) {
-            let _ = (array.to_f64(), array.to_i64(), array.to_text(), array.to_table());
+            let _ = (array.to_f64(), array.to_i64(), array.to_text(), array.to_table(), array.to_tables());
+        }
+    }
+
+    #[test]
+    fn absurd_shapes_never_panic(
+        descr in prop::sample::select(vec!["|u1", "<f4", "<f8", "<U3", "|S5"]),
+        shape in prop::collection::vec(any_size(), 0..4),
+        order in "True|False",
+    ) {
+        let sizes: String = shape.iter().map(|size| format!("{size}, ")).collect();
+        let file = npy(&format!("{{'descr': '{descr}', 'fortran_order': {order}, 'shape': ({sizes}), }}"));
+        if let Ok(array) = NpyArray::read(file.as_slice(), file.len() as u64) {
+            let _ = (array.to_f64(), array.to_i64(), array.to_text(), array.to_table(), array.to_tables());
+        }
+        // As each of the arrays of an archive that is otherwise good.
+        for name in ["codes", "factors", "factor_names", "factor_sizes", "train_rows", "log_variances", "jacobians"] {
+            let mut zip = ZipWriter::new(Cursor::new(Vec::new()));
+            for (other, descr, n_bytes) in [("codes", "<f4", 24), ("factors", "|u1", 6)] {
+                if other != name {
+                    zip.start_file(format!("{other}.npy"), SimpleFileOptions::default()).unwrap();
+                    write_header(&mut zip, descr, &[6, 1]).unwrap();
+                    zip.write_all(&vec![0; n_bytes]).unwrap();
+                }
+            }
+            zip.start_file(format!("{name}.npy"), SimpleFileOptions::default()).unwrap();
+            zip.write_all(&file).unwrap();
+            let _ = read_bytes(&zip.finish().unwrap().into_inner());
         }
     }
 }

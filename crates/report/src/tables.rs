@@ -1,6 +1,7 @@
 //! Tables for the terminal, in plain text.
 
 use comfy_table::{Cell, CellAlignment, ContentArrangement, LineStyle, Table, TableStyle};
+use unbraid_data::words::on_one_line;
 use unbraid_metrics::Scores;
 
 use crate::headlines::by_metric;
@@ -48,7 +49,7 @@ pub fn scores_table(scores: &Scores, width: Option<u16>) -> String {
 /// Scores of several runs side by side, a column for each; `–` where a score is undefined or was not asked for. The
 /// reasons stand below.
 pub fn comparison_table(runs: &[(&str, &Scores)], width: Option<u16>) -> String {
-    let names = runs.iter().map(|(name, _)| number_cell(name));
+    let names = runs.iter().map(|(name, _)| number_cell(&on_one_line(name)));
     let mut table = plain_table(std::iter::once(Cell::new("score")).chain(names).collect(), width);
     let scores = defined_names(runs);
     for score in by_metric(&scores) {
@@ -107,7 +108,9 @@ fn defined_names(runs: &[(&str, &Scores)]) -> Vec<String> {
 
 /// A score that has the same name as its metric stands at the margin, its parts and variants a little to the right.
 fn indented(name: &str) -> String {
-    if name.contains('.') { format!("  {name}") } else { name.to_string() }
+    // A part may be called after a factor, and a factor by anything.
+    let name = on_one_line(name);
+    if name.contains('.') { format!("  {name}") } else { name }
 }
 
 /// Why scores are not defined: one paragraph for each reason, with the scores that it holds for, and with the runs where it
@@ -121,7 +124,7 @@ fn reasons_text(runs: &[(&str, &Scores)], width: Option<u16>) -> String {
     for reason in reasons {
         let is_of_all = reason.runs.len() == runs.len();
         let of = if is_of_all { String::new() } else { format!(" of {}", reason.runs.join(", ")) };
-        text += &wrapped(&format!("{}{of}: {}", reason.scores.join(", "), reason.why), width);
+        text += &wrapped(&on_one_line(&format!("{}{of}: {}", reason.scores.join(", "), reason.why)), width);
     }
     text
 }
@@ -206,6 +209,16 @@ mod tests {
 
     fn lines(text: &str) -> Vec<&str> {
         text.lines().collect()
+    }
+
+    #[test]
+    fn names_cannot_break_a_line_or_steer_the_terminal() {
+        let scores = Scores::new().with("mig.a\n\u{1b}[31m", 0.5).without("kl.\u{7}", "of \r");
+        let shown = scores_table(&scores, None);
+        assert!(shown.contains("  mig.a\\u000a\\u001b[31m   0.5000\n"), "{shown}");
+        assert!(shown.contains("  kl.\\u0007: of \\u000d\n"), "{shown}");
+        let both = comparison_table(&[("a\u{9b}", &scores), ("b", &scores)], None);
+        assert!(both.contains(" a\\u009b ") && !both.contains('\u{1b}'), "{both}");
     }
 
     #[test]

@@ -17,6 +17,7 @@ pub mod data;
 pub mod demo;
 pub mod entangle;
 pub mod evaluate;
+mod inputs;
 pub mod known_codes;
 pub mod list;
 pub mod report;

@@ -85,7 +85,8 @@ fn parse_header(text: &str) -> Result<Header> {
     };
     let descr = value("descr").ok_or_else(broken)?;
     if descr.starts_with('[') {
-        return Err(Error::new("arrays with named fields are not read; save each field as a plain array"));
+        return Err(Error::new("arrays with named fields are not read")
+            .help("save a plain one: numpy.column_stack([array[name] for name in array.dtype.names])"));
     }
     let descr = descr.strip_prefix('\'').and_then(|rest| Some(rest.split_once('\'')?.0)).ok_or_else(broken)?;
     let fortran_order = value("fortran_order").ok_or_else(broken)?.starts_with("True");
@@ -104,7 +105,8 @@ fn parse_descr(descr: &str) -> Result<Element> {
     let big_endian = descr.starts_with('>');
     let plain = descr.trim_start_matches(['<', '>', '|', '=']);
     if plain.starts_with('O') {
-        return Err(Error::new("pickled objects are not read; save plain arrays"));
+        return Err(Error::new("pickled objects are not read: that would run the program inside them")
+            .help("save plain arrays; text from pandas: numpy.array(values, dtype=str)"));
     }
     let kind = plain.chars().next().ok_or_else(unread)?;
     let size: usize = plain.get(kind.len_utf8()..).and_then(|size| size.parse().ok()).ok_or_else(unread)?;

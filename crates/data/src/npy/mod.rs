@@ -17,6 +17,35 @@ use crate::error::{Error, Result};
 use header::{Header, read_header};
 pub use header::{Kind, write_header};
 
+/// What a file says of its array, before any of the values is read.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Announced {
+    /// The size along each axis.
+    pub shape: Vec<usize>,
+    /// How many bytes the values have as they are stored.
+    n_bytes: usize,
+    kind: Kind,
+}
+
+impl Announced {
+    /// Reads what is said of an array that takes `n_bytes` in all.
+    pub fn read(mut reader: impl Read, n_bytes: u64) -> Result<Self> {
+        let (header, header_bytes) = read_header(&mut reader)?;
+        let n_bytes = value_bytes(&header, n_bytes.saturating_sub(header_bytes as u64))?;
+        Ok(Self { shape: header.shape, n_bytes, kind: header.element.kind })
+    }
+
+    /// The bytes that the array takes at most while it is read: as it is stored, beside its values as they are used.
+    pub fn memory(&self) -> f64 {
+        let n_items = self.shape.iter().product::<usize>() as f64;
+        match self.kind {
+            // A text beside its number, in memory of its own.
+            Kind::Unicode | Kind::Bytes => 2.0 * self.n_bytes as f64 + n_items * 48.0,
+            _ => self.n_bytes as f64 + n_items * 8.0,
+        }
+    }
+}
+
 /// An array as it was stored: its values are decoded when asked for.
 #[derive(Debug, Clone)]
 pub struct NpyArray {
@@ -30,20 +59,16 @@ pub struct NpyArray {
 impl NpyArray {
     /// Reads an array that takes `n_bytes` in all from `reader`.
     pub fn read(mut reader: impl Read, n_bytes: u64) -> Result<Self> {
-        let (Header { element, fortran_order, shape }, header_bytes) = read_header(&mut reader)?;
-        let n_items = shape.iter().try_fold(1_usize, |product, &size| product.checked_mul(size));
-        let wanted = n_items.and_then(|n_items| n_items.checked_mul(element.item_bytes));
+        let (header, header_bytes) = read_header(&mut reader)?;
         let found = n_bytes.saturating_sub(header_bytes as u64);
-        let Some(wanted) = wanted.filter(|&wanted| wanted as u64 == found) else {
-            return Err(Error::new(format!("an array of shape {shape:?} was announced, but {found} bytes follow"))
-                .help("the file may be truncated: copy or save it again"));
-        };
+        let wanted = value_bytes(&header, found)?;
+        let Header { element, fortran_order, shape } = header;
         let mut data = Vec::new();
         // The byte too many makes an archive's reader come to its end, where it compares the checksum.
         reader.take(found + 1).read_to_end(&mut data).map_err(unreadable)?;
         if data.len() != wanted {
             return Err(Error::new(format!("an array of {wanted} bytes was announced, but {} follow", data.len()))
-                .help("the file may be truncated: copy or save it again"));
+                .help("the file may be cut short or damaged: copy or save it again"));
         }
         if element.big_endian {
             let unit = if element.kind == Kind::Unicode { 4 } else { element.item_bytes };
@@ -65,9 +90,9 @@ impl NpyArray {
         self.kind
     }
 
-    /// Whether its values are whole numbers by their type.
-    pub fn holds_whole_numbers(&self) -> bool {
-        matches!(self.kind, Kind::Bool | Kind::Signed | Kind::Unsigned)
+    /// Whether it holds text.
+    pub fn holds_text(&self) -> bool {
+        matches!(self.kind, Kind::Unicode | Kind::Bytes)
     }
 
     /// The values of an array of bytes or booleans, row-major, without a copy.
@@ -161,6 +186,25 @@ impl NpyArray {
     }
 }
 
+/// The bytes that the values take, which must be those that follow.
+fn value_bytes(header: &Header, found: u64) -> Result<usize> {
+    // An axis of 0 hides no absurd size along another: an array of that shape could not be made.
+    let at_least_one = header.shape.iter().map(|&size| size.max(1));
+    let most = at_least_one.fold(Some(1_usize), |product, size| product?.checked_mul(size));
+    let fits = most.and_then(|n_items| n_items.checked_mul(header.element.item_bytes.max(size_of::<f64>())));
+    if fits.is_none_or(|bytes| isize::try_from(bytes).is_err()) {
+        return Err(Error::new(format!("an array of shape {:?} was announced, which no memory holds", header.shape))
+            .help("the file may be damaged: copy or save it again"));
+    }
+    let wanted = header.shape.iter().product::<usize>() * header.element.item_bytes;
+    if wanted as u64 != found {
+        let shape = &header.shape;
+        return Err(Error::new(format!("an array of shape {shape:?} was announced, but {found} bytes follow"))
+            .help("the file may be cut short or damaged: copy or save it again"));
+    }
+    Ok(wanted)
+}
+
 /// Reads a table of numbers, `[rows, columns]`, from a `.npy` file.
 pub fn read_table(path: &Path) -> Result<Array2<f64>> {
     read_file(path)?.to_table().map_err(|error| error.at(path.display()))
@@ -201,6 +245,9 @@ pub(crate) fn open_file(path: &Path) -> Result<(File, u64)> {
         let n_bytes = file.metadata()?.len();
         Ok((file, n_bytes))
     };
+    if path.is_dir() {
+        return Err(Error::new(format!("{} is a folder", path.display())).help("name a file"));
+    }
     open().map_err(|error| match error.kind() {
         std::io::ErrorKind::NotFound => Error::new(format!("there is no file {}", path.display())),
         _ => unreadable(error).at(path.display()),
@@ -212,8 +259,18 @@ pub(crate) fn read_file(path: &Path) -> Result<NpyArray> {
     NpyArray::read(BufReader::new(file), n_bytes).map_err(|error| error.at(path.display()))
 }
 
+/// Reads what a `.npy` file says of its array.
+pub(crate) fn read_announced(path: &Path) -> Result<Announced> {
+    let (file, n_bytes) = open_file(path)?;
+    Announced::read(BufReader::new(file), n_bytes).map_err(|error| error.at(path.display()))
+}
+
 #[expect(clippy::needless_pass_by_value, reason = "map_err hands over the error")]
-fn unreadable(error: std::io::Error) -> Error {
+pub(crate) fn unreadable(error: std::io::Error) -> Error {
+    // What does not come from the system tells of damage: a stream that ends early, a checksum that differs.
+    if error.raw_os_error().is_none() {
+        return Error::new("is cut short or damaged").help("save it again; if it was copied, copy it again");
+    }
     Error::new(format!("cannot be read: {error}"))
 }
 
@@ -321,16 +378,42 @@ mod tests {
 
     #[test]
     fn arrays_that_cannot_be_read_say_why() {
-        assert_eq!(message("'|O'", "(2,)", &[]), "pickled objects are not read; save plain arrays");
+        assert!(message("'|O'", "(2,)", &[]).starts_with("pickled objects are not read"));
         assert!(message("'<c16'", "(1,)", &[0; 16]).starts_with("arrays of type \"<c16\" are not read"));
         assert!(message("'<U0'", "(999999999999,)", &[]).starts_with("arrays of type \"<U0\" are not read"));
         assert!(message("[('a', '<f4')]", "(1,)", &[0; 4]).starts_with("arrays with named fields are not read"));
         assert!(message("'<f4'", "(-1,)", &[]).starts_with("the array's description is not understood"));
         let huge = "(4294967296, 4294967296, 9)";
-        assert!(message("'<f4'", huge, &[0; 4]).contains("announced, but 4 bytes follow"));
+        assert!(message("'<f4'", huge, &[0; 4]).contains("was announced, which no memory holds"));
         assert!(message("'<f4'", "(2,)", &[0; 4]).starts_with("an array of shape [2] was announced, but 4 bytes"));
         let error = NpyArray::read(&b"PK\x03\x04 something else"[..], 20).unwrap_err();
         assert_eq!(error.to_string(), "is not an array of numpy (.npy)");
+    }
+
+    #[test]
+    fn shapes_that_no_memory_holds_are_refused_whatever_follows() {
+        for shape in [
+            "(0, 18446744073709551615)",
+            "(18446744073709551615, 0)",
+            "(0, 4294967296, 4294967296)",
+            "(1, 0, 1152921504606846976)",
+        ] {
+            assert!(message("'<f8'", shape, &[]).ends_with("copy or save it again"), "{shape}");
+            assert!(message("'|u1'", shape, &[]).contains("was announced, which no memory holds"), "{shape}");
+        }
+        let empty = read("'<f8'", "True", "(0, 3)", &[]).unwrap();
+        assert_eq!(empty.to_table().unwrap().dim(), (0, 3));
+        assert_eq!(read("'<f8'", "False", "(2, 0, 3)", &[]).unwrap().to_tables().unwrap().dim(), (2, 0, 3));
+    }
+
+    #[test]
+    fn what_is_announced_is_known_before_it_is_read() {
+        let mut file = Vec::new();
+        write_header(&mut file, "<f4", &[3, 2]).unwrap();
+        // The values need not be there yet, but have to fit.
+        let announced = Announced::read(file.as_slice(), file.len() as u64 + 24).unwrap();
+        assert_eq!((announced.shape.as_slice(), announced.memory()), (&[3, 2][..], 24.0 + 48.0));
+        assert!(Announced::read(file.as_slice(), file.len() as u64 + 23).is_err());
     }
 
     #[test]

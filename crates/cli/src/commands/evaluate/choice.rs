@@ -16,13 +16,16 @@ pub fn chosen_metrics(names: Option<&str>, changes: &[String], of_run: &[Named])
         Some(names) => names.split(',').map(|name| as_in_run(name.trim(), of_run)).collect(),
     };
     let mut settings = Table::new();
+    const EXAMPLE: &str = "wanted METRIC.SETTING=VALUE, for instance mig.bins=10";
     for change in changes {
+        if !change.contains('=') {
+            return Err(Error::new(format!("--set \"{change}\" has no =")).help(EXAMPLE));
+        }
         apply_override(&mut settings, change)?;
     }
     for (name, changed) in settings {
         let Value::Table(changed) = changed else {
-            return Err(Error::new(format!("--set {name}={changed} names no metric"))
-                .help("wanted METRIC.SETTING=VALUE, for instance mig.bins=10"));
+            return Err(Error::new(format!("--set {name}={changed} names no metric")).help(EXAMPLE));
         };
         metrics
             .iter_mut()

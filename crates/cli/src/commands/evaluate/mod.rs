@@ -1,10 +1,10 @@
 //! `unbraid evaluate`: the scores of a run's codes or of anyone's, or of several side by side.
 
-mod choice;
-mod inputs;
+pub(super) mod choice;
 
 use std::path::PathBuf;
 
+use unbraid_data::words::on_one_line;
 use unbraid_data::{LabelledCodes, Result, Seed};
 use unbraid_experiment::Named;
 use unbraid_experiment::measure::measure_subject;
@@ -14,28 +14,32 @@ use unbraid_report::headlines::headlines;
 use unbraid_report::scores_file::scores_csv;
 use unbraid_report::tables::{comparison_table, scores_table};
 
+use super::inputs::{Input, Reading, read_inputs};
 use super::table_width;
 use crate::Outcome;
 use crate::output::{print, tell};
 use crate::progress::Progress;
 use choice::chosen_metrics;
-use inputs::{Input, read_inputs};
 
 const FORMATS: &str = "\
 What an input can be:
   FOLDER          a run, as `unbraid train` leaves it
   FILE.npz        arrays `codes` [rows, latents] and `factors` [rows, factors]; maybe `factor_names`, `factor_sizes`,
-                  `train_rows`, `test_rows`, `log_variances`, `reconstruction_losses`, `jacobians`
+                  `train_rows`, `test_rows`, `log_variances`, `reconstruction_losses`, `jacobians`, `text_factors`
+                  (positions of factors whose numbers stand for words)
   FILE.npy        codes [rows, latents], with `--factors FACTORS.npy`
   FILE.csv, .tsv  a first line of names, then a line for each row
-  FILE.parquet    flat columns, uncompressed or Snappy
+  FILE.parquet    flat columns, uncompressed or compressed by Snappy, zstd, gzip, LZ4 or Brotli
+
+Inputs of all kinds can stand side by side; `--factors` is for those that need it and may be given twice, as a file for .npy
+and as names for CSV and Parquet.
 
 In CSV and Parquet, columns called z0, latent_0, code_0 and so on are latents, and all others are factors, unless
 `--factors NAMES` says which ones are; where no column is called like a latent, all that are no factors are latents. A
 column called split that holds train or test in each row says where predictors are fitted and tested.
 
-A factor that holds nothing but whole numbers from 0 is discrete, and so is one of text, whose distinct values are
-numbered in sorted order; any other is continuous. `--continuous` and `--discrete` overrule that. Where every combination
+A factor that holds nothing but whole numbers from 0 is discrete, and so is one of text (in arrays, too), whose distinct
+values are numbered in sorted order; any other is continuous. `--continuous` and `--discrete` overrule that. Where every combination
 of discrete factors is there exactly once, the rows are taken as a full grid.";
 
 /// Arguments of the command.
@@ -46,17 +50,8 @@ pub struct Arguments {
     #[arg(required = true, value_name = "INPUT")]
     inputs: Vec<PathBuf>,
 
-    /// The factors: an .npy file for inputs that are .npy, or the names of columns for CSV and Parquet
-    #[arg(long, value_name = "FILE.npy|NAMES")]
-    factors: Option<String>,
-
-    /// Factors that are continuous, by name, separated by commas
-    #[arg(long, value_name = "NAMES", value_delimiter = ',')]
-    continuous: Vec<String>,
-
-    /// Factors that are discrete, by name: their distinct values are numbered in order
-    #[arg(long, value_name = "NAMES", value_delimiter = ',')]
-    discrete: Vec<String>,
+    #[command(flatten)]
+    reading: Reading,
 
     /// Metrics by name, separated by commas, or "all"; those of the run's config where left out
     #[arg(long, value_name = "NAMES")]
@@ -93,7 +88,7 @@ pub struct Arguments {
 
 /// Carries out the command.
 pub fn run(arguments: &Arguments) -> Result<Outcome> {
-    let mut inputs = read_inputs(arguments)?;
+    let mut inputs = read_inputs(&arguments.inputs, &arguments.reading)?;
     let metrics = inputs
         .iter()
         .map(|input| chosen_metrics(arguments.metrics.as_deref(), &arguments.set, &input.metrics))
@@ -128,7 +123,7 @@ fn measure_all(inputs: &[Input], metrics: &[Vec<Named>], seed: Option<u64>) -> R
         let others = others_beside(inputs, position);
         let seed = Seed(seed.unwrap_or(input.seed));
         let mut starting = |name: &str| {
-            let of_input = if inputs.len() > 1 { format!(" of {}", input.name) } else { String::new() };
+            let of_input = if inputs.len() > 1 { format!(" of {}", on_one_line(&input.name)) } else { String::new() };
             progress.next_item(&format!("{name}{of_input}"));
         };
         let scores = measure_subject(metrics, &Subject::among(&input.data, &others, seed), seed, &mut starting)?;

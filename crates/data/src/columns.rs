@@ -69,15 +69,18 @@ impl Table {
     pub fn into_labelled_codes(mut self, roles: &Roles) -> Result<Understood> {
         self.check_names()?;
         let assigned = self.assign(roles)?;
-        let extras = self.take_split(&assigned)?;
+        let mut extras = self.take_split(&assigned)?;
         let latents = self.take(&assigned.latents);
         let factors = self.take(&assigned.factors);
         let latent_names: Vec<String> = latents.iter().map(|column| column.name.clone()).collect();
         let codes = latents.into_iter().map(|column| self.numbers(column)).collect::<Result<Vec<_>>>()?;
         let mut stated = Vec::new();
         let mut labels = Vec::new();
-        for column in factors {
+        for (position, column) in factors.into_iter().enumerate() {
             let name = column.name.clone();
+            if matches!(column.values, Ok(Values::Text(_))) {
+                extras.text_factors.push(position);
+            }
             let (values, kind) = self.factor(column, &roles.kinds)?;
             labels.push(values);
             stated.push((name, kind));
@@ -324,6 +327,18 @@ mod tests {
         assert_eq!(data.space().factors()[0].size, Some(2));
         assert_eq!(data.extras().train_rows.as_deref(), Some(&[0, 2][..]));
         assert_eq!(data.extras().test_rows.as_deref(), Some(&[1][..]));
+    }
+
+    #[test]
+    fn factors_that_were_text_are_named() {
+        let columns = vec![
+            numbers("z0", &[1.0, 2.0]),
+            numbers("scale", &[0.0, 1.0]),
+            texts("shape", &["square", "heart"]),
+            numbers("angle", &[0.5, 1.0]),
+            texts("colour", &["red", "red"]),
+        ];
+        assert_eq!(understood(columns, None).unwrap().data.extras().text_factors, [1, 3]);
     }
 
     #[test]

@@ -30,6 +30,9 @@ pub struct Extras {
     pub reconstruction_losses: Option<Vec<f64>>,
     /// How each latent moves each pixel that the decoder draws, at a few codes, `[codes, pixels, latents]`.
     pub jacobians: Option<Array3<f64>>,
+    /// The positions of the factors that were text, in order: their values are numbered alphabetically, so that the order
+    /// of the numbers means nothing.
+    pub text_factors: Vec<usize>,
 }
 
 impl LabelledCodes {

@@ -90,6 +90,7 @@ fn labelled_codes(npz: &mut Npz, kinds: &FactorKinds) -> Result<LabelledCodes> {
         log_variances: optional(npz, "log_variances", NpyArray::to_table)?,
         reconstruction_losses: optional(npz, "reconstruction_losses", numbers)?,
         jacobians: optional(npz, "jacobians", NpyArray::to_tables)?,
+        text_factors: Vec::new(),
     };
     LabelledCodes::new(codes, factors, space, extras)
 }

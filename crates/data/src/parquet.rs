@@ -335,6 +335,7 @@ mod tests {
         let sizes: Vec<_> = data.space().factors().iter().map(|factor| factor.size).collect();
         assert_eq!(sizes, [Some(3), Some(3), Some(2), None]);
         assert_eq!(data.extras().test_rows.as_deref(), Some(&[2, 4][..]));
+        assert_eq!(data.extras().text_factors, [0]);
     }
 
     #[test]

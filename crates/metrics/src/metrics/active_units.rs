@@ -49,7 +49,7 @@ pub const ENTRY: Entry = Entry {
     paper: "Burda et al. 2016",
     settings: &[],
     ranges: &[("active_units", 0.0, f64::INFINITY)],
-    left_alone_by: &[LatentOrder, LatentSigns, Shift, RowOrder, LogVariances, Losses],
+    left_alone_by: &[LatentOrder, LatentSigns, Shift, RowOrder, ValueOrder, LogVariances, Losses],
     build: |table| Ok(Box::new(settings::read::<ActiveUnits>(table)?.check()?)),
     complete: settings::complete::<ActiveUnits>,
 };

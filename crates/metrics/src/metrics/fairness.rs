@@ -165,7 +165,7 @@ pub const ENTRY: Entry = Entry {
     paper: "Locatello et al. 2019",
     settings: &[],
     ranges: &[("fairness", 0.0, 1.0)],
-    left_alone_by: &[LatentSigns, Shift, RowOrder, LogVariances, Losses],
+    left_alone_by: &[LatentSigns, CommonScale, LatentScales, Shift, RowOrder, ValueOrder, LogVariances, Losses],
     build,
     complete: settings::complete::<Fairness>,
 };

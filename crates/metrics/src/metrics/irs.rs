@@ -207,7 +207,7 @@ pub const ENTRY: Entry = Entry {
     paper: "Suter et al. 2019",
     settings: &[],
     ranges: &[("irs", -1.0, 1.0)],
-    left_alone_by: &[LatentOrder, LatentSigns, CommonScale, Shift, RowOrder, LogVariances, Losses],
+    left_alone_by: &[LatentOrder, LatentSigns, CommonScale, Shift, RowOrder, ValueOrder, LogVariances, Losses],
     build: |table| check(settings::read(table)?),
     complete: settings::complete::<Irs>,
 };

@@ -134,7 +134,7 @@ pub const ENTRY: Entry = Entry {
     paper: "Zietlow 2022",
     settings: &[],
     ranges: &[("polarized", 0.0, f64::INFINITY)],
-    left_alone_by: &[LatentOrder, LatentSigns, RowOrder, Losses],
+    left_alone_by: &[LatentOrder, LatentSigns, RowOrder, ValueOrder, Losses],
     build: |table| Ok(Box::new(settings::read::<Polarized>(table)?.check()?)),
     complete: settings::complete::<Polarized>,
 };

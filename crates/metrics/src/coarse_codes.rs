@@ -14,8 +14,7 @@ pub fn why_too_coarse(codes: &Array2<f64>) -> Option<String> {
         let (low, high) = extremes(&column);
         let largest = low.abs().max(high.abs());
         let step = largest - largest.next_down();
-        // Halves keep the difference of two huge numbers finite.
-        let n_steps = (high / 2.0 - low / 2.0) / (step / 2.0);
+        let n_steps = high / step - low / step;
         (low < high && n_steps < LEAST_STEPS).then(|| {
             format!(
                 "{} lies between {low:e} and {high:e}, where numbers of 64 bits are {step:.1e} apart, so that rounding has \

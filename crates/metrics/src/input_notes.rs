@@ -74,8 +74,12 @@ fn distance_note(subject: &Subject, names: &[&str]) -> Option<String> {
 
 fn text_note(subject: &Subject, names: &[&str]) -> Option<String> {
     let data = subject.data();
-    let text: Vec<String> =
-        data.extras().text_factors.iter().map(|&factor| format!("\"{}\"", data.space().factors()[factor].name)).collect();
+    let text: Vec<String> = data
+        .extras()
+        .text_factors
+        .iter()
+        .map(|&factor| format!("\"{}\"", data.space().factors()[factor].name))
+        .collect();
     if text.is_empty() || names.is_empty() {
         return None;
     }
@@ -135,7 +139,8 @@ mod tests {
         let space = FactorSpace::grid([("shape", 4), ("scale", 4)]);
         let extras = Extras { text_factors, ..Extras::default() };
         let data = LabelledCodes::new(codes, factors, space, extras).unwrap();
-        let scores = ["mig", "sap", "cbd", "factor_vae"].iter().fold(Scores::new(), |scores, name| scores.with(name, 0.5));
+        let scores =
+            ["mig", "sap", "cbd", "factor_vae"].iter().fold(Scores::new(), |scores, name| scores.with(name, 0.5));
         input_notes(&Subject::new(&data, Seed(1)), &["mig", "sap", "cbd", "factor_vae", "kl"], &scores)
     }
 

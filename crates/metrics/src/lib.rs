@@ -84,6 +84,8 @@ pub struct Entry {
 impl Entry {
     /// Whether any of its scores depends on the codes.
     fn reads_codes(&self) -> bool {
-        ![Change::LatentScales, Change::Shift, Change::Rotation].iter().all(|change| self.left_alone_by.contains(change))
+        ![Change::LatentScales, Change::Shift, Change::Rotation]
+            .iter()
+            .all(|change| self.left_alone_by.contains(change))
     }
 }

@@ -23,12 +23,13 @@ const SIZES: [usize; 3] = [4, 5, 6];
 /// latent's divergence from the prior falls below the least that counts. A latent that shrinks below a twentieth of the
 /// widest takes no part in `infomec`; here it takes a factor with it that scored 1. Where latents part
 /// the rows that trees are fitted on alike, one of them is drawn to decide about other rows, which changes no accuracy here
-/// (`downstream`).
+/// (`downstream`) and no prediction that counts (`fairness`).
 const UNSEEN_HERE: &[(&str, &[Change])] = &[
     ("beta_vae", &[CommonScale, LatentScales]),
     ("udr", &[CommonScale, LatentScales, Shift, LogVariances]),
     ("infomec", &[LatentScales]),
     ("downstream", &[LatentOrder]),
+    ("fairness", &[LatentOrder]),
 ];
 
 /// The parts of a table, before they are put together.
@@ -76,7 +77,8 @@ impl Parts {
             Rotation => self = self.transform(&rotation()),
             RowOrder => self = self.select(&(0..120).map(|row| row * 77 % 120).collect::<Vec<usize>>()),
             ValueOrder => {
-                let orders: [&[f64]; 3] = [&[2.0, 0.0, 3.0, 1.0], &[1.0, 4.0, 0.0, 3.0, 2.0], &[3.0, 0.0, 5.0, 1.0, 4.0, 2.0]];
+                let orders: [&[f64]; 3] =
+                    [&[2.0, 0.0, 3.0, 1.0], &[1.0, 4.0, 0.0, 3.0, 2.0], &[3.0, 0.0, 5.0, 1.0, 4.0, 2.0]];
                 for (mut column, order) in self.factors.columns_mut().into_iter().zip(orders) {
                     column.mapv_inplace(|value| order[value as usize]);
                 }
@@ -132,8 +134,8 @@ fn rotation() -> Array2<f64> {
     array![[0.6, 0.0, 0.0, 0.8], [0.0, 0.8, 0.6, 0.0], [0.0, -0.6, 0.8, 0.0], [-0.8, 0.0, 0.0, 0.6]]
 }
 
-/// The scores beside another model, whose latents are the same but for the first two, which are turned. Its rows are in
-/// the same order, and nothing else of it changes.
+/// The scores beside another model, whose latents are the same but for the first two, which are turned. Its rows and
+/// values are in the same order, and nothing else of it changes.
 fn scores(change: Option<Change>) -> Scores {
     let mut other = Parts::new();
     other.codes = other.codes.dot(&array![
@@ -143,8 +145,8 @@ fn scores(change: Option<Change>) -> Scores {
         [0.0, 0.0, 0.0, 1.0]
     ]);
     let [mut ours, mut other] = [Parts::new(), other];
-    if change == Some(RowOrder) {
-        other = other.change(RowOrder);
+    if let Some(change @ (RowOrder | ValueOrder)) = change {
+        other = other.change(change);
     }
     if let Some(change) = change {
         ours = ours.change(change);
@@ -161,8 +163,9 @@ fn what_leaves_a_metric_alone_does_and_all_else_moves_it() {
         for entry in METRICS {
             let (before, after) = (before.value(entry.name), after.value(entry.name));
             let before = before.expect("it is defined");
-            // With the order of values other rows are drawn, which moves scores a little.
-            let tolerance = if change == ValueOrder { 0.02 } else { 1e-9 };
+            // With the order of values other rows are drawn, and of equally frequent neighbours another one is the
+            // smallest (`ds`), which moves scores a little.
+            let tolerance = if change == ValueOrder { 0.06 } else { 1e-9 };
             // A score that a change leaves undefined has moved, as where latents become too small to take part.
             let stays = after.is_some_and(|after| (before - after).abs() <= tolerance * (1.0 + before.abs()));
             let is_unseen = UNSEEN_HERE.iter().any(|(name, changes)| *name == entry.name && changes.contains(&change));

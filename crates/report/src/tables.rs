@@ -119,8 +119,7 @@ fn notes_text(runs: &[(&str, &Scores)], width: Option<u16>) -> String {
     }
     let mut text = "\nnotes:\n".to_string();
     for ((of, note), of_runs) in notes {
-        let of_runs =
-            if of_runs.len() == runs.len() { String::new() } else { format!(" of {}", of_runs.join(", ")) };
+        let of_runs = if of_runs.len() == runs.len() { String::new() } else { format!(" of {}", of_runs.join(", ")) };
         text += &wrapped(&format!("{of}{of_runs}: {note}"), width);
     }
     text

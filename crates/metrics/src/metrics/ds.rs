@@ -284,12 +284,18 @@ pub const ENTRY: Entry = Entry {
     about: "gap between the two latents that predict each factor best by nearest neighbours",
     paper: "Zietlow 2022",
     settings: &[],
-    ranges: &[
-        ("ds", 0.0, 1.0),
-        ("ds.classification", 0.0, f64::INFINITY),
-        ("ds.regression", 0.0, f64::INFINITY),
+    ranges: &[("ds", 0.0, 1.0), ("ds.classification", 0.0, f64::INFINITY), ("ds.regression", 0.0, f64::INFINITY)],
+    left_alone_by: &[
+        LatentOrder,
+        LatentSigns,
+        CommonScale,
+        LatentScales,
+        Shift,
+        RowOrder,
+        ValueOrder,
+        LogVariances,
+        Losses,
     ],
-    left_alone_by: &[LatentOrder, LatentSigns, CommonScale, LatentScales, Shift, RowOrder, ValueOrder, LogVariances, Losses],
     build: |table| Ok(Box::new(settings::read::<Ds>(table)?.check()?)),
     complete: settings::complete::<Ds>,
 };

@@ -136,7 +136,17 @@ pub const ENTRY: Entry = Entry {
     paper: "Ridgeway and Mozer 2018",
     settings: &[],
     ranges: &[("explicitness", 0.0, 1.0), ("explicitness.scaled", -1.0, 1.0)],
-    left_alone_by: &[LatentOrder, LatentSigns, CommonScale, LatentScales, Shift, RowOrder, ValueOrder, LogVariances, Losses],
+    left_alone_by: &[
+        LatentOrder,
+        LatentSigns,
+        CommonScale,
+        LatentScales,
+        Shift,
+        RowOrder,
+        ValueOrder,
+        LogVariances,
+        Losses,
+    ],
     build,
     complete: settings::complete::<Explicitness>,
 };

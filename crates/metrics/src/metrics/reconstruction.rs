@@ -39,7 +39,17 @@ pub const ENTRY: Entry = Entry {
     paper: "Kingma and Welling 2014",
     settings: &[],
     ranges: &[("reconstruction", f64::NEG_INFINITY, f64::INFINITY)],
-    left_alone_by: &[LatentOrder, LatentSigns, CommonScale, LatentScales, Shift, Rotation, RowOrder, ValueOrder, LogVariances],
+    left_alone_by: &[
+        LatentOrder,
+        LatentSigns,
+        CommonScale,
+        LatentScales,
+        Shift,
+        Rotation,
+        RowOrder,
+        ValueOrder,
+        LogVariances,
+    ],
     build: |table| Ok(Box::new(settings::read::<Reconstruction>(table)?)),
     complete: settings::complete::<Reconstruction>,
 };

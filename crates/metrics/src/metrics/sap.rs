@@ -198,7 +198,14 @@ mod tests {
 
     #[test]
     fn latents_that_hardly_vary_predict_nothing_continuously() {
-        let scores = score(array![[0.0], [1e-7]], array![[0.0], [1.0]], FactorSpace::grid([("shape", 2)]));
+        let space = || FactorSpace::grid([("shape", 2)]);
+        let factors = array![[0.0], [1.0], [0.0], [1.0]];
+        // z1 alone correlates with the factor, by 1.
+        let scores = score(array![[0.0, 0.0], [1.0, 1e-7], [1.0, 0.0], [0.0, 1e-7]], factors.clone(), space());
         assert_eq!(scores.value("sap.continuous"), Some(0.0));
+        // Where all are so small, that is a matter of the unit.
+        let scores = score(array![[0.0], [1e-7], [0.0], [1e-7]], factors, space());
+        assert!(scores.undefined.iter().all(|(_, reason)| reason.starts_with("no latent has a variance above 1e-12")));
+        assert_eq!(scores.undefined.len(), 2);
     }
 }

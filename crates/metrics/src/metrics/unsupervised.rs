@@ -138,7 +138,17 @@ pub const ENTRY: Entry = Entry {
         ("unsupervised.wasserstein_correlation_norm", 0.0, 2.0),
         ("unsupervised.sampled.wasserstein_correlation_norm", 0.0, 2.0),
     ],
-    left_alone_by: &[LatentOrder, LatentSigns, CommonScale, LatentScales, Shift, RowOrder, ValueOrder, LogVariances, Losses],
+    left_alone_by: &[
+        LatentOrder,
+        LatentSigns,
+        CommonScale,
+        LatentScales,
+        Shift,
+        RowOrder,
+        ValueOrder,
+        LogVariances,
+        Losses,
+    ],
     build: |table| {
         let unsupervised: Unsupervised = settings::read(table)?;
         check_bins(unsupervised.bins)?;

@@ -50,7 +50,8 @@ pub struct Search<'a> {
     mean: f64,
     slack: f64,
     best: f64,
-    /// The latents and places of all splits that gain so much; where nothing is gained, the first place of each latent.
+    /// The latents and places of all splits that gain so much; where nothing is gained, the first and the last place of
+    /// each latent, which stand for all.
     candidates: Vec<(usize, usize)>,
 }
 
@@ -215,10 +216,11 @@ impl<'a> Search<'a> {
             self.candidates.clear();
             self.candidates.push((latent, place));
         } else if gain == self.best {
-            let is_new = self.candidates.last().is_none_or(|(known, _)| *known != latent);
-            if gain > 0.0 || is_new {
-                self.candidates.push((latent, place));
+            let n_of_latent = self.candidates.iter().rev().take_while(|(known, _)| *known == latent).take(2).count();
+            if gain == 0.0 && n_of_latent == 2 {
+                self.candidates.pop();
             }
+            self.candidates.push((latent, place));
         }
     }
 

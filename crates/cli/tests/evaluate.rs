@@ -501,3 +501,27 @@ fn entangling_onto_a_full_disk_says_what_happened_and_where() {
     assert_eq!(said.lines().next(), Some("error: cannot write out.npz: no space left on the disk"));
     assert!(!place.path("out.npz").exists());
 }
+
+#[test]
+fn what_one_has_to_know_to_read_the_scores_is_told_in_every_form() {
+    let place = Place::new();
+    let row = |row: usize| {
+        let colour = ["red", "green", "blue"][row % 3];
+        format!("{},{},{colour},{}\n", 0.01 * (row % 3) as f64, 0.01 * (row / 3) as f64, row / 3)
+    };
+    place.write("small.csv", "z0,z1,colour,scale\n".to_string() + &(0..12).map(row).collect::<String>());
+    let command = ["evaluate", "small.csv", "--metrics", "mig,sap,cbd"];
+    let wanted = ["12 rows are few", "plays a part in sap", "\"colour\" are text", "plays a part in cbd"];
+    let words = |text: &str| text.split_whitespace().collect::<Vec<_>>().join(" ");
+    let (_, table) = place.output(&command).split_once("notes:").map(|(a, b)| (a.to_string(), words(b))).unwrap();
+    let notes = json(&place, &command[1..])["notes"].to_string().replace("\\\"", "\"");
+    let csv = place.run(&[&command[..], &["--csv"]].concat());
+    let (csv, errors) = (String::from_utf8(csv.stdout).unwrap(), String::from_utf8(csv.stderr).unwrap());
+    for text in wanted {
+        assert!(
+            table.contains(text) && notes.contains(text) && errors.contains(text),
+            "{text}: {table}\n{notes}\n{errors}"
+        );
+    }
+    assert!(csv.starts_with("input,score,value,why_undefined\n") && !csv.contains("12 rows"), "{csv}");
+}

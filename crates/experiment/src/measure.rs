@@ -7,7 +7,7 @@ use toml::Value;
 use unbraid_data::labelled_codes::Extras;
 use unbraid_data::{Dataset, Error, FactorSpace, LabelledCodes, Result, Seed};
 use unbraid_learn::encode::encode;
-use unbraid_metrics::{Metric, Scores, Subject, score_all};
+use unbraid_metrics::{Metric, Scores, Subject, score_all_heard};
 use unbraid_report::RunFolder;
 use unbraid_report::run_folder::quoted;
 
@@ -96,10 +96,5 @@ pub fn measure_subject(
         .iter()
         .map(|metric| Ok((metric.name.clone(), unbraid_metrics::build(&metric.name, &metric.settings)?)))
         .collect::<Result<_>>()?;
-    let mut scores = Scores::new();
-    for metric in built.chunks(1) {
-        starting(&metric[0].0);
-        scores.extend(score_all(metric, subject, seed));
-    }
-    Ok(scores)
+    Ok(score_all_heard(&built, subject, seed, starting))
 }

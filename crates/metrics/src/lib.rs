@@ -4,11 +4,13 @@ use toml::Table;
 use unbraid_data::settings::Setting;
 use unbraid_data::{Result, Rng};
 
+mod coarse_codes;
 mod dci_scores;
 mod distance_agreement;
 mod distance_pools;
 mod importance_scores;
 pub mod impossibility;
+mod input_notes;
 pub mod known_codes;
 mod matched_latents;
 pub mod metrics;
@@ -25,7 +27,7 @@ mod subject;
 mod traversal_ratios;
 mod traversals;
 
-pub use metrics::{METRICS, build, complete, score_all};
+pub use metrics::{METRICS, build, complete, score_all, score_all_heard};
 pub use scores::{Matrix, Scores};
 pub use subject::{Split, Subject, Tables};
 pub use traversal_ratios::TraversalRatios;
@@ -53,6 +55,9 @@ pub enum Change {
     Rotation,
     /// The rows in another order. Where rows are drawn, those with equal factors have to stay in the order that they had.
     RowOrder,
+    /// The values of discrete factors numbered in another order. Metrics that draw rows draw others then, so that what this
+    /// leaves alone may move as it does from seed to seed.
+    ValueOrder,
     /// Other posterior log-variances.
     LogVariances,
     /// Other reconstruction losses.
@@ -78,4 +83,13 @@ pub struct Entry {
     pub build: fn(&Table) -> Result<Box<dyn Metric>>,
     /// Fills in the settings that were left out.
     pub complete: fn(&Table) -> Result<Table>,
+}
+
+impl Entry {
+    /// Whether any of its scores depends on the codes.
+    fn reads_codes(&self) -> bool {
+        ![Change::LatentScales, Change::Shift, Change::Rotation]
+            .iter()
+            .all(|change| self.left_alone_by.contains(change))
+    }
 }

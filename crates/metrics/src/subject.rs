@@ -10,6 +10,7 @@ use rand::seq::SliceRandom;
 use rayon::prelude::*;
 use unbraid_data::{Factor, LabelledCodes, Seed};
 
+use crate::coarse_codes::why_too_coarse;
 use crate::posterior_information::PosteriorInformation;
 use crate::predictors::boosted_trees::BoostedTrees;
 use crate::predictors::ranked_columns::RankedColumns;
@@ -45,6 +46,7 @@ pub struct Subject<'a> {
     data: &'a LabelledCodes,
     others: &'a [&'a LabelledCodes],
     seed: Seed,
+    why_too_coarse: OnceLock<Option<String>>,
     train: OnceLock<Tables>,
     split: OnceLock<Result<Split, String>>,
     information: Mutex<BTreeMap<(Binning, usize), Arc<Information>>>,
@@ -69,6 +71,7 @@ impl<'a> Subject<'a> {
             data,
             others,
             seed,
+            why_too_coarse: OnceLock::new(),
             train: OnceLock::new(),
             split: OnceLock::new(),
             information: Mutex::default(),
@@ -89,6 +92,11 @@ impl<'a> Subject<'a> {
     /// Other models' codes.
     pub fn others(&self) -> &'a [&'a LabelledCodes] {
         self.others
+    }
+
+    /// Why the codes cannot be scored, where rounding has changed them.
+    pub fn why_too_coarse(&self) -> Option<&str> {
+        self.why_too_coarse.get_or_init(|| why_too_coarse(self.data.codes())).as_deref()
     }
 
     /// The rows on which statistics are counted: the train rows, or all rows where none are named.
@@ -140,17 +148,20 @@ impl<'a> Subject<'a> {
     }
 
     /// Boosted trees for each factor, fitted on the rows to fit on: a classifier for a discrete factor, a regressor for
-    /// a continuous one. `[factors]`
+    /// a continuous one. Ties are broken by the stream `ties of trees` of the seed. `[factors]`
     pub fn boosted_trees(&self) -> Result<&[BoostedTrees], String> {
         let (split, table) = (self.split()?, self.ranked_codes()?);
         Ok(self.boosted_trees.get_or_init(|| {
             let factors = self.data.space().factors();
             let columns: Vec<Vec<f64>> = split.train.factors.columns().into_iter().map(|of| of.to_vec()).collect();
-            let fit = |(factor, values): (&Factor, &Vec<f64>)| match factor.size {
-                Some(_) => BoostedTrees::classify(table, values),
-                None => BoostedTrees::regress(table, values),
+            let fit = |(number, (factor, values)): (usize, (&Factor, &Vec<f64>))| {
+                let mut ties = self.seed.stream_at("ties of trees", number as u64);
+                match factor.size {
+                    Some(_) => BoostedTrees::classify(table, values, &mut ties),
+                    None => BoostedTrees::regress(table, values, &mut ties),
+                }
             };
-            factors.par_iter().zip(&columns).map(fit).collect()
+            factors.par_iter().zip(&columns).enumerate().map(fit).collect()
         }))
     }
 

@@ -14,21 +14,22 @@ use unbraid_metrics::{METRICS, Scores};
 use grids::{grid, labelled, noise};
 use tables::scores_of_all;
 
-const CHANGES: [Change; 9] =
-    [LatentOrder, LatentSigns, CommonScale, LatentScales, Shift, Rotation, RowOrder, LogVariances, Losses];
+const CHANGES: [Change; 10] =
+    [LatentOrder, LatentSigns, CommonScale, LatentScales, Shift, Rotation, RowOrder, ValueOrder, LogVariances, Losses];
 
 const SIZES: [usize; 3] = [4, 5, 6];
 
 /// Changes that can move a score but do not on this table: `beta_vae` is 1 at each of these scales, and for `udr` no
 /// latent's divergence from the prior falls below the least that counts. A latent that shrinks below a twentieth of the
 /// widest takes no part in `infomec`; here it takes a factor with it that scored 1. Where latents part
-/// the rows that trees are fitted on alike, their order may decide about other rows, and latents that trees hardly tell apart
-/// from constants may be lost; neither changes the accuracy here (`downstream`).
+/// the rows that trees are fitted on alike, one of them is drawn to decide about other rows, which changes no accuracy here
+/// (`downstream`) and no prediction that counts (`fairness`).
 const UNSEEN_HERE: &[(&str, &[Change])] = &[
     ("beta_vae", &[CommonScale, LatentScales]),
     ("udr", &[CommonScale, LatentScales, Shift, LogVariances]),
     ("infomec", &[LatentScales]),
-    ("downstream", &[LatentOrder, CommonScale, LatentScales]),
+    ("downstream", &[LatentOrder]),
+    ("fairness", &[LatentOrder]),
 ];
 
 /// The parts of a table, before they are put together.
@@ -75,6 +76,13 @@ impl Parts {
             Shift => self.codes += 0.7,
             Rotation => self = self.transform(&rotation()),
             RowOrder => self = self.select(&(0..120).map(|row| row * 77 % 120).collect::<Vec<usize>>()),
+            ValueOrder => {
+                let orders: [&[f64]; 3] =
+                    [&[2.0, 0.0, 3.0, 1.0], &[1.0, 4.0, 0.0, 3.0, 2.0], &[3.0, 0.0, 5.0, 1.0, 4.0, 2.0]];
+                for (mut column, order) in self.factors.columns_mut().into_iter().zip(orders) {
+                    column.mapv_inplace(|value| order[value as usize]);
+                }
+            }
             LogVariances => self.log_variances += 0.5,
             Losses => self.losses.iter_mut().for_each(|loss| *loss += 0.5),
         }
@@ -126,8 +134,8 @@ fn rotation() -> Array2<f64> {
     array![[0.6, 0.0, 0.0, 0.8], [0.0, 0.8, 0.6, 0.0], [0.0, -0.6, 0.8, 0.0], [-0.8, 0.0, 0.0, 0.6]]
 }
 
-/// The scores beside another model, whose latents are the same but for the first two, which are turned. Its rows are in
-/// the same order, and nothing else of it changes.
+/// The scores beside another model, whose latents are the same but for the first two, which are turned. Its rows and
+/// values are in the same order, and nothing else of it changes.
 fn scores(change: Option<Change>) -> Scores {
     let mut other = Parts::new();
     other.codes = other.codes.dot(&array![
@@ -137,8 +145,8 @@ fn scores(change: Option<Change>) -> Scores {
         [0.0, 0.0, 0.0, 1.0]
     ]);
     let [mut ours, mut other] = [Parts::new(), other];
-    if change == Some(RowOrder) {
-        other = other.change(RowOrder);
+    if let Some(change @ (RowOrder | ValueOrder)) = change {
+        other = other.change(change);
     }
     if let Some(change) = change {
         ours = ours.change(change);
@@ -155,8 +163,11 @@ fn what_leaves_a_metric_alone_does_and_all_else_moves_it() {
         for entry in METRICS {
             let (before, after) = (before.value(entry.name), after.value(entry.name));
             let before = before.expect("it is defined");
+            // With the order of values other rows are drawn, and of equally frequent neighbours another one is the
+            // smallest (`ds`), which moves scores a little.
+            let tolerance = if change == ValueOrder { 0.06 } else { 1e-9 };
             // A score that a change leaves undefined has moved, as where latents become too small to take part.
-            let stays = after.is_some_and(|after| (before - after).abs() <= 1e-9 * (1.0 + before.abs()));
+            let stays = after.is_some_and(|after| (before - after).abs() <= tolerance * (1.0 + before.abs()));
             let is_unseen = UNSEEN_HERE.iter().any(|(name, changes)| *name == entry.name && changes.contains(&change));
             if stays != (is_unseen || entry.left_alone_by.contains(&change)) {
                 failures.push(format!("{} under {change:?}: {before}, {after:?}", entry.name));
@@ -169,16 +180,26 @@ fn what_leaves_a_metric_alone_does_and_all_else_moves_it() {
 #[test]
 fn where_rows_are_drawn_from_a_grid_their_order_plays_no_part() {
     let scores = |change: Option<Change>| {
-        let Parts { codes, factors, log_variances, .. } = change.into_iter().fold(Parts::new(), Parts::change);
-        let extras = Extras { log_variances: Some(log_variances), ..Extras::default() };
+        let Parts { codes, factors, log_variances, losses, jacobians, .. } =
+            change.into_iter().fold(Parts::new(), Parts::change);
+        let extras = Extras {
+            log_variances: Some(log_variances),
+            reconstruction_losses: Some(losses),
+            jacobians: Some(jacobians),
+            ..Extras::default()
+        };
         scores_of_all(&labelled(codes, factors, &SIZES, extras), &[])
     };
     let (before, after) = (scores(None), scores(Some(RowOrder)));
-    for entry in METRICS.iter().filter(|entry| entry.left_alone_by.contains(&RowOrder)) {
-        let (before, after) = (before.value(entry.name), after.value(entry.name));
-        let stays = before.zip(after).map_or(before == after, |(before, after)| (before - after).abs() <= 1e-9);
-        assert!(stays, "{}: {before:?}, {after:?}", entry.name);
-    }
+    assert_eq!(before.undefined, after.undefined);
+    let moved: Vec<String> = before
+        .values
+        .iter()
+        .zip(&after.values)
+        .filter(|((name, value), after)| *name != after.0 || (value - after.1).abs() > 1e-9 * (1.0 + value.abs()))
+        .map(|((name, value), after)| format!("{name}: {value}, {after:?}"))
+        .collect();
+    assert!(moved.is_empty(), "{}", moved.join("\n"));
 }
 
 #[test]

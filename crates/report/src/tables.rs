@@ -34,8 +34,8 @@ pub struct SettingRow<'a> {
     pub meaning: &'a str,
 }
 
-/// Scores of one run, those of a metric together; below, the reasons why others are not defined. Lines are at most `width`
-/// letters long, where it is given.
+/// Scores of one run, those of a metric together; below, the reasons why others are not defined, and what one has to know
+/// to read the numbers. Lines are at most `width` letters long, where it is given.
 pub fn scores_table(scores: &Scores, width: Option<u16>) -> String {
     let mut table = plain_table(vec![Cell::new("score"), number_cell("value")], width);
     let names: Vec<String> = scores.values.iter().map(|(name, _)| name.clone()).collect();
@@ -43,11 +43,12 @@ pub fn scores_table(scores: &Scores, width: Option<u16>) -> String {
         let number = scores.value(name).map_or("–".to_string(), score_text);
         table.add_row([Cell::new(indented(name)), number_cell(&number)]);
     }
-    text_of(&table) + &reasons_text(&[("", scores)], width)
+    let runs = [("", scores)];
+    text_of(&table) + &reasons_text(&runs, width) + &notes_text(&runs, width)
 }
 
 /// Scores of several runs side by side, a column for each; `–` where a score is undefined or was not asked for. The
-/// reasons stand below.
+/// reasons and notes stand below.
 pub fn comparison_table(runs: &[(&str, &Scores)], width: Option<u16>) -> String {
     let names = runs.iter().map(|(name, _)| number_cell(&on_one_line(name)));
     let mut table = plain_table(std::iter::once(Cell::new("score")).chain(names).collect(), width);
@@ -56,7 +57,7 @@ pub fn comparison_table(runs: &[(&str, &Scores)], width: Option<u16>) -> String 
         let numbers = runs.iter().map(|(_, scores)| scores.value(score).map_or("–".to_string(), score_text));
         table.add_row(std::iter::once(Cell::new(indented(score))).chain(numbers.map(|number| number_cell(&number))));
     }
-    text_of(&table) + &reasons_text(runs, width)
+    text_of(&table) + &reasons_text(runs, width) + &notes_text(runs, width)
 }
 
 /// The scores that one looks at first, of one run or of several side by side, with how to read each; notes stand below.
@@ -125,6 +126,28 @@ fn reasons_text(runs: &[(&str, &Scores)], width: Option<u16>) -> String {
         let is_of_all = reason.runs.len() == runs.len();
         let of = if is_of_all { String::new() } else { format!(" of {}", reason.runs.join(", ")) };
         text += &wrapped(&on_one_line(&format!("{}{of}: {}", reason.scores.join(", "), reason.why)), width);
+    }
+    text
+}
+
+/// What one has to know to read the numbers: a paragraph for each note, with the runs where it is not of all.
+fn notes_text(runs: &[(&str, &Scores)], width: Option<u16>) -> String {
+    let mut notes: Vec<(&(String, String), Vec<&str>)> = Vec::new();
+    for (run, scores) in runs {
+        for note in &scores.notes {
+            match notes.iter_mut().find(|(known, _)| *known == note) {
+                Some((_, of_runs)) => of_runs.push(run),
+                None => notes.push((note, vec![run])),
+            }
+        }
+    }
+    if notes.is_empty() {
+        return String::new();
+    }
+    let mut text = "\nnotes:\n".to_string();
+    for ((of, note), of_runs) in notes {
+        let of_runs = if of_runs.len() == runs.len() { String::new() } else { format!(" of {}", of_runs.join(", ")) };
+        text += &wrapped(&format!("{of}{of_runs}: {note}"), width);
     }
     text
 }
@@ -283,6 +306,18 @@ mod tests {
             "{both}"
         );
         assert!(!both.contains("sap"), "{both}");
+    }
+
+    #[test]
+    fn notes_stand_last_and_name_the_runs_that_they_are_of() {
+        let first = Scores::new().with("mig", 0.1).with_note("input", "few rows").with_note("elbo", "not in nats");
+        let second = Scores::new().with("mig", 0.2).without("kl", "never").with_note("elbo", "not in nats");
+        let notes = ["", "notes:", "  input of runs/a: few rows", "  elbo: not in nats"];
+        let text = comparison_table(&[("runs/a", &first), ("runs/b", &second)], None);
+        assert_eq!(lines(&text)[3..5], ["", "not defined:"]);
+        assert_eq!(lines(&text)[6..], notes);
+        let of_one = scores_table(&first, Some(16));
+        assert_eq!(lines(&of_one)[3..], ["", "notes:", "  input: few", "    rows", "  elbo: not in", "    nats"]);
     }
 
     #[test]

@@ -54,7 +54,7 @@ pub const ENTRY: Entry = Entry {
         meaning: "the variance of a latent's codes above which it is active",
     }],
     ranges: &[("active_units", 0.0, f64::INFINITY)],
-    left_alone_by: &[LatentOrder, LatentSigns, Shift, RowOrder, LogVariances, Losses],
+    left_alone_by: &[LatentOrder, LatentSigns, Shift, RowOrder, ValueOrder, LogVariances, Losses],
     build: |table| Ok(Box::new(settings::read::<ActiveUnits>(table)?.check()?)),
     complete: settings::complete::<ActiveUnits>,
 };

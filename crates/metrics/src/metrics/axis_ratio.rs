@@ -44,7 +44,7 @@ pub const ENTRY: Entry = Entry {
     paper: "Michlo 2022",
     settings: &[],
     ranges: &[("axis_ratio", 0.0, 1.0)],
-    left_alone_by: &[LatentOrder, LatentSigns, CommonScale, Shift, RowOrder, LogVariances, Losses],
+    left_alone_by: &[LatentOrder, LatentSigns, CommonScale, Shift, RowOrder, ValueOrder, LogVariances, Losses],
     build: |table| Ok(Box::new(settings::read::<AxisRatio>(table)?)),
     complete: settings::complete::<AxisRatio>,
 };

@@ -10,8 +10,9 @@
 //! values, so that their order in the input plays no part but among rows with equal ones. A factor with a single value is drawn like any other, as in the
 //! reference; a pair that shares it is just any pair.
 //!
-//! Departures: continuous factors, of which hardly two rows share a value, are not drawn; where codes are larger than
-//! 1e100, all are divided by one number so that none is.
+//! Departures: continuous factors, of which hardly two rows share a value, are not drawn; where codes differ by more than
+//! 1e6, all are divided by one number so that they do not. Long before that the penalty has lost its weight, and the unit
+//! plays no part any more; the fit itself would fail from 1e28 on.
 
 use std::num::NonZeroUsize;
 
@@ -29,8 +30,8 @@ use crate::statistics::classes::Classes;
 use crate::subject::rows_of;
 use crate::{Entry, Metric, Scores, Subject};
 
-/// Numbers above this are brought below it before they are multiplied.
-const LARGEST_CODE: f64 = 1e100;
+/// Differences above this are brought down to it.
+const LARGEST_DIFFERENCE: f64 = 1e6;
 /// More points or pairs than this would take longer than anyone waits.
 const MOST: usize = 100_000_000;
 
@@ -111,9 +112,16 @@ struct Pairs {
 impl Pairs {
     fn new(subject: &Subject) -> Self {
         let mut codes = rows_of(subject.data().codes(), subject.rows_by_factors());
-        let largest = codes.fold(0.0_f64, |largest, code| largest.max(code.abs()));
-        if largest > LARGEST_CODE {
-            codes.mapv_inplace(|code| code / (largest / LARGEST_CODE));
+        // Halves keep the difference of two huge numbers finite.
+        let halves = codes.columns().into_iter().map(|column| {
+            let ends = (f64::INFINITY, f64::NEG_INFINITY);
+            let (low, high) = column.fold(ends, |(low, high), &code| (low.min(code), high.max(code)));
+            high / 2.0 - low / 2.0
+        });
+        let largest_half = halves.fold(0.0, f64::max);
+        if largest_half > LARGEST_DIFFERENCE / 2.0 {
+            let unit = largest_half / (LARGEST_DIFFERENCE / 2.0);
+            codes.mapv_inplace(|code| code / unit);
         }
         Self { codes, groups: RowsByValue::of_discrete_factors(subject) }
     }
@@ -174,7 +182,7 @@ pub const ENTRY: Entry = Entry {
         },
     ],
     ranges: &[("beta_vae", 0.0, 1.0)],
-    left_alone_by: &[LatentOrder, LatentSigns, Shift, RowOrder, LogVariances, Losses],
+    left_alone_by: &[LatentOrder, LatentSigns, Shift, RowOrder, ValueOrder, LogVariances, Losses],
     build: |table| Ok(Box::new(settings::read::<BetaVae>(table)?.check()?)),
     complete: settings::complete::<BetaVae>,
 };

@@ -54,7 +54,17 @@ pub const ENTRY: Entry = Entry {
     paper: "Eastwood and Williams 2018",
     settings: &[],
     ranges: &[("dci", 0.0, 1.0)],
-    left_alone_by: &[LatentOrder, LatentSigns, Shift, RowOrder, LogVariances, Losses],
+    left_alone_by: &[
+        LatentOrder,
+        LatentSigns,
+        CommonScale,
+        LatentScales,
+        Shift,
+        RowOrder,
+        ValueOrder,
+        LogVariances,
+        Losses,
+    ],
     build: |table| Ok(Box::new(settings::read::<Dci>(table)?)),
     complete: settings::complete::<Dci>,
 };

@@ -76,7 +76,7 @@ pub const ENTRY: Entry = Entry {
     paper: "Eastwood and Williams 2018",
     settings: &[],
     ranges: &[("dci_forest", 0.0, 1.0)],
-    left_alone_by: &[Shift, RowOrder, LogVariances, Losses],
+    left_alone_by: &[CommonScale, LatentScales, Shift, RowOrder, ValueOrder, LogVariances, Losses],
     build: |table| Ok(Box::new(settings::read::<DciForest>(table)?)),
     complete: settings::complete::<DciForest>,
 };

@@ -82,7 +82,17 @@ pub const ENTRY: Entry = Entry {
     paper: "Sepliarskaia et al. 2019",
     settings: &[BINS],
     ranges: &[("dcimig", 0.0, 1.0)],
-    left_alone_by: &[LatentOrder, LatentSigns, CommonScale, LatentScales, Shift, RowOrder, LogVariances, Losses],
+    left_alone_by: &[
+        LatentOrder,
+        LatentSigns,
+        CommonScale,
+        LatentScales,
+        Shift,
+        RowOrder,
+        ValueOrder,
+        LogVariances,
+        Losses,
+    ],
     build: |table| {
         let dcimig: Dcimig = settings::read(table)?;
         check_bins(dcimig.bins)?;

@@ -11,11 +11,12 @@
 //! factors have no accuracy and take no part.
 
 use ndarray::{Array2, ArrayView1, Axis, s};
+use rand::RngExt;
 use rayon::prelude::*;
 use serde::{Deserialize, Serialize};
 use toml::Table;
 use unbraid_data::settings::{Setting, Values};
-use unbraid_data::{Error, LabelledCodes, Result, Rng, settings};
+use unbraid_data::{Error, LabelledCodes, Result, Rng, Seed, settings};
 
 use crate::Change::*;
 use crate::predictors::boosted_trees::BoostedTrees;
@@ -57,7 +58,8 @@ type Accuracies = Vec<Vec<std::result::Result<f64, String>>>;
 impl Metric for Downstream {
     /// `downstream`; `downstream.boosted_trees.ROWS` and `downstream.logistic_regression.ROWS` with a part for each factor, all
     /// in [0, 1]; and `.efficiency` of both.
-    fn score(&self, subject: &Subject, _rng: &mut Rng) -> Scores {
+    fn score(&self, subject: &Subject, rng: &mut Rng) -> Scores {
+        let seed = Seed(rng.random());
         let fitted = subject.split().and_then(|split| Ok((split, subject.boosted_trees()?)));
         let (split, trees) = match fitted {
             Ok(fitted) => fitted,
@@ -75,7 +77,8 @@ impl Metric for Downstream {
             }
             let table = RankedColumns::new(&first_rows(&split.train.codes, n_rows));
             let values: Vec<f64> = split.train.factors.slice(s![..n_rows, factor]).to_vec();
-            accuracy_of(&BoostedTrees::classify(&table, &values), split, factor)
+            let mut ties = seed.stream_at(&format!("ties on {n_rows} rows"), factor as u64);
+            accuracy_of(&BoostedTrees::classify(&table, &values, &mut ties), split, factor)
         });
         let logistic = self.accuracies(data, split, |n_rows, factor| self.logistic_accuracy(split, n_rows, factor));
         let scores = self.with_accuracies(scores, data, PREDICTORS[0], &boosted);
@@ -251,7 +254,7 @@ pub const ENTRY: Entry = Entry {
         ("downstream.boosted_trees.efficiency", 0.0, f64::INFINITY),
         ("downstream.logistic_regression.efficiency", 0.0, f64::INFINITY),
     ],
-    left_alone_by: &[LatentSigns, Shift, RowOrder, LogVariances, Losses],
+    left_alone_by: &[LatentSigns, CommonScale, LatentScales, Shift, RowOrder, ValueOrder, LogVariances, Losses],
     build,
     complete: settings::complete::<Downstream>,
 };

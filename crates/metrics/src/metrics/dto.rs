@@ -113,7 +113,7 @@ pub const ENTRY: Entry = Entry {
     paper: "Zietlow 2022",
     settings: &[],
     ranges: &[("dto", 0.0, f64::INFINITY), ("dto.degenerate", 0.0, 1.0)],
-    left_alone_by: &[LatentOrder, LatentSigns, CommonScale, Shift, RowOrder, LogVariances, Losses],
+    left_alone_by: &[LatentOrder, LatentSigns, CommonScale, Shift, RowOrder, ValueOrder, LogVariances, Losses],
     build: |table| Ok(Box::new(settings::read::<Dto>(table)?)),
     complete: settings::complete::<Dto>,
 };

@@ -5,7 +5,9 @@
 //! `elbo = -(reconstruction + kl)`
 //!
 //! with the mean reconstruction loss and the mean divergence that the metrics `reconstruction` and `kl` report. It is a
-//! bound on the likelihood only where the loss is a likelihood's negative logarithm.
+//! bound on the log-likelihood, in nats, only where the loss is minus the logarithm of a likelihood, as `bce` is for
+//! images of 0 and 1. The loss `mse`, a sum of squares over D pixels, is that of a Gaussian of variance 1/2 but for a
+//! constant, `-ln p = mse + D/2 ln pi`, which a table of codes does not know; a note says so with every score.
 
 use serde::{Deserialize, Serialize};
 use unbraid_data::{Rng, settings};
@@ -15,28 +17,33 @@ use super::reconstruction::mean_loss;
 use crate::Change::*;
 use crate::{Entry, Metric, Scores, Subject};
 
+/// What the number is, which the input does not say of itself.
+const NOTE: &str = "it is minus (reconstruction + kl), and in nats only where the reconstruction loss is minus the logarithm of \
+                    a likelihood: bce of images of 0 and 1; mse of D pixels lacks D/2 ln(pi), a Gaussian's of variance 1/2";
+
 /// The evidence lower bound, which has no settings.
 #[derive(Debug, Clone, Default, Serialize, Deserialize)]
 #[serde(default)]
 pub struct Elbo {}
 
 impl Metric for Elbo {
-    /// `elbo`, in nats; the higher the better.
+    /// `elbo`, the higher the better, and a note on its unit.
     fn score(&self, subject: &Subject, _rng: &mut Rng) -> Scores {
         let data = subject.data();
         let elbo = mean_loss(data).and_then(|loss| Ok(-(loss + kl_per_latent(data)?.sum())));
-        Scores::new().with_outcome("elbo", elbo)
+        let scores = Scores::new().with_outcome("elbo", elbo);
+        if scores.value("elbo").is_some() { scores.with_note("elbo", NOTE) } else { scores }
     }
 }
 
 /// The row in the list of metrics.
 pub const ENTRY: Entry = Entry {
     name: "elbo",
-    about: "evidence lower bound, from reconstruction and kl",
+    about: "minus (reconstruction + kl): the evidence lower bound where the loss is a likelihood's",
     paper: "Kingma and Welling 2014",
     settings: &[],
     ranges: &[("elbo", f64::NEG_INFINITY, f64::INFINITY)],
-    left_alone_by: &[LatentOrder, LatentSigns, Rotation, RowOrder],
+    left_alone_by: &[LatentOrder, LatentSigns, Rotation, RowOrder, ValueOrder],
     build: |table| Ok(Box::new(settings::read::<Elbo>(table)?)),
     complete: settings::complete::<Elbo>,
 };
@@ -63,13 +70,16 @@ mod tests {
             reconstruction_losses: Some(vec![10.0, 30.0]),
             ..Extras::default()
         };
-        assert_eq!(score(extras).value("elbo"), Some(-20.5));
+        let scores = score(extras);
+        assert_eq!(scores.value("elbo"), Some(-20.5));
+        assert!(scores.notes[0].1.contains("in nats only where"));
     }
 
     #[test]
     fn both_parts_are_needed() {
         let extras = Extras { reconstruction_losses: Some(vec![10.0, 30.0]), ..Extras::default() };
         assert!(score(extras).undefined[0].1.starts_with("needs the posterior's log-variances"));
+        assert!(score(Extras::default()).notes.is_empty());
         assert!(score(Extras::default()).undefined[0].1.starts_with("needs each image's reconstruction loss"));
     }
 }

@@ -141,7 +141,17 @@ pub const ENTRY: Entry = Entry {
         meaning: "inverse strength of the classifier's penalty",
     }],
     ranges: &[("explicitness", 0.0, 1.0), ("explicitness.scaled", -1.0, 1.0)],
-    left_alone_by: &[LatentOrder, LatentSigns, CommonScale, LatentScales, Shift, RowOrder, LogVariances, Losses],
+    left_alone_by: &[
+        LatentOrder,
+        LatentSigns,
+        CommonScale,
+        LatentScales,
+        Shift,
+        RowOrder,
+        ValueOrder,
+        LogVariances,
+        Losses,
+    ],
     build,
     complete: settings::complete::<Explicitness>,
 };

@@ -237,7 +237,7 @@ pub const ENTRY: Entry = Entry {
         },
     ],
     ranges: &[("factor_vae", 0.0, 1.0), ("factor_vae.active_latents", 0.0, f64::INFINITY)],
-    left_alone_by: &[LatentOrder, LatentSigns, Shift, RowOrder, LogVariances, Losses],
+    left_alone_by: &[LatentOrder, LatentSigns, Shift, RowOrder, ValueOrder, LogVariances, Losses],
     build: |table| Ok(Box::new(settings::read::<FactorVae>(table)?.check()?)),
     complete: settings::complete::<FactorVae>,
 };

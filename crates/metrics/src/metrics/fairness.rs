@@ -170,7 +170,7 @@ pub const ENTRY: Entry = Entry {
         meaning: "images drawn for each pair of factors",
     }],
     ranges: &[("fairness", 0.0, 1.0)],
-    left_alone_by: &[LatentSigns, Shift, RowOrder, LogVariances, Losses],
+    left_alone_by: &[LatentSigns, CommonScale, LatentScales, Shift, RowOrder, ValueOrder, LogVariances, Losses],
     build,
     complete: settings::complete::<Fairness>,
 };

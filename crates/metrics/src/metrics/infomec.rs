@@ -318,7 +318,7 @@ pub const ENTRY: Entry = Entry {
         },
     ],
     ranges: &[("infomec", 0.0, 1.0)],
-    left_alone_by: &[LatentOrder, LatentSigns, CommonScale, Shift, RowOrder, LogVariances, Losses],
+    left_alone_by: &[LatentOrder, LatentSigns, CommonScale, Shift, RowOrder, ValueOrder, LogVariances, Losses],
     build: |table| {
         let infomec: Infomec = settings::read(table)?;
         check_bins(infomec.bins)?;

@@ -248,7 +248,7 @@ pub const ENTRY: Entry = Entry {
         },
     ],
     ranges: &[("irs", -1.0, 1.0)],
-    left_alone_by: &[LatentOrder, LatentSigns, CommonScale, Shift, RowOrder, LogVariances, Losses],
+    left_alone_by: &[LatentOrder, LatentSigns, CommonScale, Shift, RowOrder, ValueOrder, LogVariances, Losses],
     build: |table| check(settings::read(table)?),
     complete: settings::complete::<Irs>,
 };

@@ -80,7 +80,17 @@ pub const ENTRY: Entry = Entry {
     paper: "Do and Tran 2020",
     settings: &[BINS],
     ranges: &[("jemmig", 0.0, 1.0)],
-    left_alone_by: &[LatentOrder, LatentSigns, CommonScale, LatentScales, Shift, RowOrder, LogVariances, Losses],
+    left_alone_by: &[
+        LatentOrder,
+        LatentSigns,
+        CommonScale,
+        LatentScales,
+        Shift,
+        RowOrder,
+        ValueOrder,
+        LogVariances,
+        Losses,
+    ],
     build: |table| {
         let jemmig: Jemmig = settings::read(table)?;
         check_bins(jemmig.bins)?;

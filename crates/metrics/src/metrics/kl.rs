@@ -52,7 +52,7 @@ pub const ENTRY: Entry = Entry {
     paper: "Kingma and Welling 2014",
     settings: &[],
     ranges: &[("kl", 0.0, f64::INFINITY)],
-    left_alone_by: &[LatentOrder, LatentSigns, Rotation, RowOrder, Losses],
+    left_alone_by: &[LatentOrder, LatentSigns, Rotation, RowOrder, ValueOrder, Losses],
     build: |table| Ok(Box::new(settings::read::<Kl>(table)?)),
     complete: settings::complete::<Kl>,
 };

@@ -38,7 +38,17 @@ pub const ENTRY: Entry = Entry {
     paper: "Michlo 2022",
     settings: &[],
     ranges: &[("linearity_ratio", 0.0, 1.0)],
-    left_alone_by: &[LatentOrder, LatentSigns, CommonScale, Shift, Rotation, RowOrder, LogVariances, Losses],
+    left_alone_by: &[
+        LatentOrder,
+        LatentSigns,
+        CommonScale,
+        Shift,
+        Rotation,
+        RowOrder,
+        ValueOrder,
+        LogVariances,
+        Losses,
+    ],
     build: |table| Ok(Box::new(settings::read::<LinearityRatio>(table)?)),
     complete: settings::complete::<LinearityRatio>,
 };

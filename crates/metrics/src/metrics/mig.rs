@@ -85,7 +85,17 @@ pub const ENTRY: Entry = Entry {
     paper: "Chen et al. 2018",
     settings: &[BINS, NORMALISER],
     ranges: &[("mig", 0.0, 1.0)],
-    left_alone_by: &[LatentOrder, LatentSigns, CommonScale, LatentScales, Shift, RowOrder, LogVariances, Losses],
+    left_alone_by: &[
+        LatentOrder,
+        LatentSigns,
+        CommonScale,
+        LatentScales,
+        Shift,
+        RowOrder,
+        ValueOrder,
+        LogVariances,
+        Losses,
+    ],
     build: |table| {
         let mig: Mig = settings::read(table)?;
         check_bins(mig.bins)?;

@@ -69,7 +69,17 @@ pub const ENTRY: Entry = Entry {
     paper: "Li et al. 2020",
     settings: &[BINS, NORMALISER],
     ranges: &[("mig_sup", 0.0, 1.0)],
-    left_alone_by: &[LatentOrder, LatentSigns, CommonScale, LatentScales, Shift, RowOrder, LogVariances, Losses],
+    left_alone_by: &[
+        LatentOrder,
+        LatentSigns,
+        CommonScale,
+        LatentScales,
+        Shift,
+        RowOrder,
+        ValueOrder,
+        LogVariances,
+        Losses,
+    ],
     build: |table| {
         let mig_sup: MigSup = settings::read(table)?;
         check_bins(mig_sup.bins)?;

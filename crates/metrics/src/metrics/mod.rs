@@ -4,6 +4,7 @@ use toml::Table;
 use unbraid_data::error::unknown_name;
 use unbraid_data::{Result, Seed};
 
+use crate::input_notes::input_notes;
 use crate::{Entry, Metric, Scores, Subject};
 
 pub mod active_units;
@@ -102,13 +103,30 @@ pub fn complete(name: &str, table: &Table) -> Result<Table> {
 }
 
 /// Runs named metrics one after another. Each draws from its own stream `metric/NAME`, so that its scores do not depend
-/// on which others run.
+/// on which others run. Notes on the input as a whole are called `input`.
 pub fn score_all(metrics: &[(String, Box<dyn Metric>)], subject: &Subject, seed: Seed) -> Scores {
+    score_all_heard(metrics, subject, seed, &mut |_| {})
+}
+
+/// The same; `starting` hears each metric's name before it begins.
+pub fn score_all_heard(
+    metrics: &[(String, Box<dyn Metric>)],
+    subject: &Subject,
+    seed: Seed,
+    starting: &mut dyn FnMut(&str),
+) -> Scores {
     let mut scores = Scores::new();
     for (name, metric) in metrics {
-        scores.extend(metric.score(subject, &mut seed.stream(&format!("metric/{name}"))));
+        starting(name);
+        let reads_codes = METRICS.iter().any(|entry| entry.name == name && entry.reads_codes());
+        scores.extend(match subject.why_too_coarse() {
+            Some(reason) if reads_codes => Scores::new().without(name, reason),
+            _ => metric.score(subject, &mut seed.stream(&format!("metric/{name}"))),
+        });
     }
-    scores
+    let names: Vec<&str> = metrics.iter().map(|(name, _)| name.as_str()).collect();
+    let notes = input_notes(subject, &names, &scores);
+    notes.iter().fold(scores, |scores, note| scores.with_note("input", note))
 }
 
 fn entry(name: &str) -> Result<&'static Entry> {

@@ -90,7 +90,17 @@ pub const ENTRY: Entry = Entry {
     paper: "Ridgeway and Mozer 2018",
     settings: &[BINS],
     ranges: &[("modularity", 0.0, 1.0)],
-    left_alone_by: &[LatentOrder, LatentSigns, CommonScale, LatentScales, Shift, RowOrder, LogVariances, Losses],
+    left_alone_by: &[
+        LatentOrder,
+        LatentSigns,
+        CommonScale,
+        LatentScales,
+        Shift,
+        RowOrder,
+        ValueOrder,
+        LogVariances,
+        Losses,
+    ],
     build: |table| {
         let modularity: Modularity = settings::read(table)?;
         check_bins(modularity.bins)?;

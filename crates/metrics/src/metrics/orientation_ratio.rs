@@ -50,7 +50,7 @@ pub const ENTRY: Entry = Entry {
     paper: "Michlo 2022",
     settings: &[],
     ranges: &[("orientation_ratio", 0.0, 1.0)],
-    left_alone_by: &[LatentOrder, LatentSigns, CommonScale, Shift, RowOrder, LogVariances, Losses],
+    left_alone_by: &[LatentOrder, LatentSigns, CommonScale, Shift, RowOrder, ValueOrder, LogVariances, Losses],
     build: |table| Ok(Box::new(settings::read::<OrientationRatio>(table)?)),
     complete: settings::complete::<OrientationRatio>,
 };

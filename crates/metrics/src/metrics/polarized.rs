@@ -146,7 +146,7 @@ pub const ENTRY: Entry = Entry {
         },
     ],
     ranges: &[("polarized", 0.0, f64::INFINITY)],
-    left_alone_by: &[LatentOrder, LatentSigns, RowOrder, Losses],
+    left_alone_by: &[LatentOrder, LatentSigns, RowOrder, ValueOrder, Losses],
     build: |table| Ok(Box::new(settings::read::<Polarized>(table)?.check()?)),
     complete: settings::complete::<Polarized>,
 };

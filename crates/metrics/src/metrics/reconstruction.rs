@@ -15,7 +15,7 @@ use crate::{Entry, Metric, Scores, Subject};
 pub struct Reconstruction {}
 
 impl Metric for Reconstruction {
-    /// `reconstruction`, in nats for a Bernoulli or Gaussian likelihood.
+    /// `reconstruction`, in nats where the loss is minus the logarithm of a likelihood (see `elbo`).
     fn score(&self, subject: &Subject, _rng: &mut Rng) -> Scores {
         let data = subject.data();
         Scores::new().with_outcome("reconstruction", mean_loss(data))
@@ -39,7 +39,17 @@ pub const ENTRY: Entry = Entry {
     paper: "Kingma and Welling 2014",
     settings: &[],
     ranges: &[("reconstruction", f64::NEG_INFINITY, f64::INFINITY)],
-    left_alone_by: &[LatentOrder, LatentSigns, CommonScale, LatentScales, Shift, Rotation, RowOrder, LogVariances],
+    left_alone_by: &[
+        LatentOrder,
+        LatentSigns,
+        CommonScale,
+        LatentScales,
+        Shift,
+        Rotation,
+        RowOrder,
+        ValueOrder,
+        LogVariances,
+    ],
     build: |table| Ok(Box::new(settings::read::<Reconstruction>(table)?)),
     complete: settings::complete::<Reconstruction>,
 };

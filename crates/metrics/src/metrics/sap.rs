@@ -8,9 +8,10 @@
 //! latents of variance 1e-12 or less. Then the mean over factors of the largest minus the second largest.
 //!
 //! Departures: where there is one latent only, the second best has 0; a factor with a single value among the train rows
-//! takes no part; a continuous factor has no classes, so that only `sap.continuous` is defined for it.
+//! takes no part; a continuous factor has no classes, so that only `sap.continuous` is defined for it. Where latents
+//! move, but none by a variance above 1e-12, both are undefined: in another unit they might be anything.
 
-use ndarray::{Array2, Axis};
+use ndarray::{Array2, ArrayRef1, Axis};
 use rayon::prelude::*;
 use serde::{Deserialize, Serialize};
 use toml::Table;
@@ -25,7 +26,7 @@ use crate::statistics::gap::gap;
 use crate::statistics::known_values::KnownValues;
 use crate::statistics::mean::mean_of_defined;
 use crate::statistics::pearson::pearson;
-use crate::subject::Tables;
+use crate::subject::{Tables, all_constant};
 use crate::{Entry, Matrix, Metric, Scores, Split, Subject};
 
 /// Latents that vary no more than this predict nothing, as in disentanglement_lib.
@@ -53,11 +54,17 @@ impl Metric for Sap {
     /// `sap.r2`.
     fn score(&self, subject: &Subject, _rng: &mut Rng) -> Scores {
         let data = subject.data();
+        let moves = |column: &ArrayRef1<f64>| sample_variance(&deviations(column)) > LEAST_VARIANCE;
+        let train = subject.train();
+        if !all_constant(&train.codes) && !train.codes.columns().into_iter().any(|column| moves(&column)) {
+            let reason = format!("no latent has a variance above {LEAST_VARIANCE:e}, from which on it counts");
+            return Scores::new().without("sap", &reason).without("sap.continuous", &reason);
+        }
         let per_factor: Vec<PerLatent> = match subject.split() {
             Err(reason) => vec![Err(reason); data.n_factors()],
             Ok(split) => (0..data.n_factors()).map(|factor| self.accuracies(data, split, factor)).collect(),
         };
-        let of_numbers = squared_correlations(subject.train());
+        let of_numbers = squared_correlations(train);
         // Both means first: a factor may be called `continuous`.
         let scores = Scores::new()
             .with_outcome("sap", mean_of_defined(&gaps(&per_factor)))
@@ -92,12 +99,7 @@ impl Sap {
 /// The squared correlation of each latent with each factor, `[factors, latents]`.
 fn squared_correlations(Tables { codes, factors }: &Tables) -> Vec<PerLatent> {
     let of_latents: Vec<Deviations> = codes.columns().into_iter().map(|column| deviations(&column)).collect();
-    let n_degrees = (codes.nrows() as f64 - 1.0).max(1.0);
-    let varies = |latent: &Deviations| {
-        let squares: f64 = latent.of_rows.iter().map(|value| value * value).sum();
-        ((squares / n_degrees).sqrt() * latent.scale).powi(2) > LEAST_VARIANCE
-    };
-    let vary: Vec<bool> = of_latents.iter().map(varies).collect();
+    let vary: Vec<bool> = of_latents.iter().map(|latent| sample_variance(latent) > LEAST_VARIANCE).collect();
     let of_factor = |factor: Deviations| {
         if factor.scale == 0.0 {
             return Err("the factor has a single value among the rows".to_string());
@@ -106,6 +108,13 @@ fn squared_correlations(Tables { codes, factors }: &Tables) -> Vec<PerLatent> {
         Ok(latents.map(|(latent, &varies)| if varies { pearson(latent, &factor).powi(2) } else { 0.0 }).collect())
     };
     factors.columns().into_iter().map(|column| of_factor(deviations(&column))).collect()
+}
+
+/// The variance over one row less than there are.
+fn sample_variance(latent: &Deviations) -> f64 {
+    let n_degrees = (latent.of_rows.len() as f64 - 1.0).max(1.0);
+    let squares: f64 = latent.of_rows.iter().map(|value| value * value).sum();
+    ((squares / n_degrees).sqrt() * latent.scale).powi(2)
 }
 
 /// The gap of each factor.
@@ -152,7 +161,7 @@ pub const ENTRY: Entry = Entry {
         meaning: "what a row inside the margin costs the support vector machine",
     }],
     ranges: &[("sap", 0.0, 1.0)],
-    left_alone_by: &[LatentOrder, LatentSigns, RowOrder, LogVariances, Losses],
+    left_alone_by: &[LatentOrder, LatentSigns, RowOrder, ValueOrder, LogVariances, Losses],
     build,
     complete: settings::complete::<Sap>,
 };
@@ -194,7 +203,14 @@ mod tests {
 
     #[test]
     fn latents_that_hardly_vary_predict_nothing_continuously() {
-        let scores = score(array![[0.0], [1e-7]], array![[0.0], [1.0]], FactorSpace::grid([("shape", 2)]));
+        let space = || FactorSpace::grid([("shape", 2)]);
+        let factors = array![[0.0], [1.0], [0.0], [1.0]];
+        // z1 alone correlates with the factor, by 1.
+        let scores = score(array![[0.0, 0.0], [1.0, 1e-7], [1.0, 0.0], [0.0, 1e-7]], factors.clone(), space());
         assert_eq!(scores.value("sap.continuous"), Some(0.0));
+        // Where all are so small, that is a matter of the unit.
+        let scores = score(array![[0.0], [1e-7], [0.0], [1e-7]], factors, space());
+        assert!(scores.undefined.iter().all(|(_, reason)| reason.starts_with("no latent has a variance above 1e-12")));
+        assert_eq!(scores.undefined.len(), 2);
     }
 }

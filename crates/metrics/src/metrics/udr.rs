@@ -201,7 +201,7 @@ pub const ENTRY: Entry = Entry {
     ],
     // Weights w of a target of variance 1 save at most half of it, and cost 0.1 |w|.
     ranges: &[("udr", 0.0, 5.0), ("udr.spearman", 0.0, 1.0)],
-    left_alone_by: &[LatentOrder, LatentSigns, RowOrder, Losses],
+    left_alone_by: &[LatentOrder, LatentSigns, RowOrder, ValueOrder, Losses],
     build,
     complete: settings::complete::<Udr>,
 };

@@ -21,7 +21,7 @@ use std::num::NonZeroUsize;
 
 use ndarray::{Array2, Axis};
 use serde::{Deserialize, Serialize};
-use unbraid_data::{LabelledCodes, Rng, settings};
+use unbraid_data::{Rng, settings};
 
 use crate::Change::*;
 use crate::metrics::kl::NEEDS_LOG_VARIANCES;
@@ -71,7 +71,7 @@ impl Metric for Unsupervised {
         let mut scores = Scores::new().with_outcome("unsupervised", of_moving);
         let bins = &subject.information(Binning::EqualWidth, self.bins.get()).latents;
         scores.extend(dependence("unsupervised", &covariance, bins));
-        scores.extend(match sampled_codes(data, rng) {
+        scores.extend(match sampled_codes(subject, rng) {
             Ok(sampled) => {
                 let bins = classes_of_latents(&sampled, self.bins.get());
                 dependence("unsupervised.sampled", &Covariance::of(&sampled), &bins)
@@ -105,14 +105,18 @@ fn dependence(prefix: &str, covariance: &Covariance, bins: &[Classes]) -> Scores
         .with_outcome(&format!("{prefix}.mutual_information"), information)
 }
 
-/// Codes of the train rows, each drawn from its posterior. `[rows, latents]`
-fn sampled_codes(data: &LabelledCodes, rng: &mut Rng) -> Result<Array2<f64>, &'static str> {
+/// Codes of the train rows, each drawn from its posterior. The noise goes with a row's factors, not with its place in
+/// the table. `[rows, latents]`
+fn sampled_codes(subject: &Subject, rng: &mut Rng) -> Result<Array2<f64>, &'static str> {
+    let data = subject.data();
     let Some(log_variances) = &data.extras().log_variances else {
         return Err(NEEDS_LOG_VARIANCES);
     };
     let mut sampled = data.codes().clone();
-    for (code, log_variance) in sampled.iter_mut().zip(log_variances) {
-        *code += (log_variance / 2.0).exp() * normal_noise(rng);
+    for &row in subject.rows_by_factors() {
+        for (code, log_variance) in sampled.row_mut(row).iter_mut().zip(log_variances.row(row)) {
+            *code += (log_variance / 2.0).exp() * normal_noise(rng);
+        }
     }
     if let Some(rows) = &data.extras().train_rows {
         sampled = sampled.select(Axis(0), rows);
@@ -135,7 +139,17 @@ pub const ENTRY: Entry = Entry {
         ("unsupervised.wasserstein_correlation_norm", 0.0, 2.0),
         ("unsupervised.sampled.wasserstein_correlation_norm", 0.0, 2.0),
     ],
-    left_alone_by: &[LatentOrder, LatentSigns, CommonScale, LatentScales, Shift, RowOrder, LogVariances, Losses],
+    left_alone_by: &[
+        LatentOrder,
+        LatentSigns,
+        CommonScale,
+        LatentScales,
+        Shift,
+        RowOrder,
+        ValueOrder,
+        LogVariances,
+        Losses,
+    ],
     build: |table| {
         let unsupervised: Unsupervised = settings::read(table)?;
         check_bins(unsupervised.bins)?;
@@ -148,7 +162,7 @@ pub const ENTRY: Entry = Entry {
 mod tests {
     use ndarray::array;
     use unbraid_data::labelled_codes::Extras;
-    use unbraid_data::{FactorSpace, Seed};
+    use unbraid_data::{FactorSpace, LabelledCodes, Seed};
 
     use super::*;
 

@@ -6,16 +6,19 @@
 //! classes has `K` scores and trees a stage; a continuous factor has its own value for a score. Scores begin
 //! at the classes' shares of the rows, or at the mean.
 //!
-//! Departures: ties between latents are shared (see `regression_tree`), so nothing is random; a continuous factor is
+//! Departures: latents that tie share the importance, and which of them decides about other rows is drawn for every node
+//! (see `regression_tree`), where scikit-learn draws a latent that gets all; a continuous factor is
 //! measured in a unit that brings its largest value near 1, so that scikit-learn's least variance, 2e-16, does
 //! not depend on the unit; where a factor has one class, that one is predicted, and no latent is of importance.
 
 use std::sync::Mutex;
 
 use ndarray::Array2;
+use rand::RngExt;
 use rayon::prelude::*;
+use unbraid_data::Rng;
 
-use super::ranked_columns::{RankedColumns, as_compared};
+use super::ranked_columns::RankedColumns;
 use super::regression_tree::{Grower, RegressionTree};
 
 const N_STAGES: usize = 100;
@@ -45,20 +48,20 @@ pub struct BoostedTrees {
 }
 
 impl BoostedTrees {
-    /// Fits trees to a factor with whole values from 0. `values [rows]`
-    pub fn classify(table: &RankedColumns, values: &[f64]) -> Self {
+    /// Fits trees to a factor with whole values from 0, breaking ties by `rng`. `values [rows]`
+    pub fn classify(table: &RankedColumns, values: &[f64], rng: &mut Rng) -> Self {
         let mut classes = values.to_vec();
         classes.sort_by(f64::total_cmp);
         classes.dedup();
         let of_rows = values.iter().map(|value| classes.partition_point(|class| class < value)).collect();
-        Self::fit(table, Target::Classes { values: classes, of_rows })
+        Self::fit(table, Target::Classes { values: classes, of_rows }, rng)
     }
 
-    /// Fits trees to a continuous factor. `values [rows]`
-    pub fn regress(table: &RankedColumns, values: &[f64]) -> Self {
+    /// Fits trees to a continuous factor, breaking ties by `rng`. `values [rows]`
+    pub fn regress(table: &RankedColumns, values: &[f64], rng: &mut Rng) -> Self {
         let largest = values.iter().fold(0.0_f64, |largest, value| largest.max(value.abs()));
         let unit = if largest > 0.0 { largest } else { 1.0 };
-        Self::fit(table, Target::Numbers { of_rows: values.iter().map(|value| value / unit).collect(), unit })
+        Self::fit(table, Target::Numbers { of_rows: values.iter().map(|value| value / unit).collect(), unit }, rng)
     }
 
     /// Each latent's share of what all splits take off the squared errors; all 0 where nothing was split. `[latents]`
@@ -80,7 +83,7 @@ impl BoostedTrees {
     /// Each score of each row. `[scores][rows]`
     fn scores(&self, codes: &Array2<f64>) -> Vec<Vec<f64>> {
         let (n_rows, n_latents) = codes.dim();
-        let codes: Vec<f32> = codes.iter().map(|&value| as_compared(value)).collect();
+        let codes: Vec<f64> = codes.iter().copied().collect();
         let mut scores: Vec<Vec<f64>> = self.start.iter().map(|&start| vec![start; n_rows]).collect();
         scores.par_iter_mut().enumerate().for_each(|(score, of_rows)| {
             let trees: Vec<&RegressionTree> = self.trees.iter().skip(score).step_by(self.start.len()).collect();
@@ -110,7 +113,7 @@ impl BoostedTrees {
         }
     }
 
-    fn fit(table: &RankedColumns, target: Target) -> Self {
+    fn fit(table: &RankedColumns, target: Target, rng: &mut Rng) -> Self {
         let start = target.start();
         let n_latents = table.columns.len();
         let mut model =
@@ -120,12 +123,13 @@ impl BoostedTrees {
         let growers = Mutex::new(Vec::new());
         for _ in 0..if model.target.is_constant() { 0 } else { N_STAGES } {
             model.target.scores_to_probabilities(&mut gradients);
-            let of_scores = scores.par_iter_mut().zip(&mut gradients).enumerate();
+            let salts: Vec<u64> = scores.iter().map(|_| rng.random()).collect();
+            let of_scores = scores.par_iter_mut().zip(&mut gradients).zip(&salts).enumerate();
             let stage: Vec<(RegressionTree, Vec<f64>)> = of_scores
-                .map(|(score, (scores, gradients))| {
+                .map(|(score, ((scores, gradients), salt))| {
                     let idle = growers.lock().expect("no thread fails").pop();
                     let mut grower = idle.unwrap_or_else(|| Grower::new(table));
-                    let grown = model.target.grow(score, &mut grower, scores, gradients);
+                    let grown = model.target.grow(score, &mut grower, *salt, scores, gradients);
                     growers.lock().expect("no thread fails").push(grower);
                     grown
                 })
@@ -196,6 +200,7 @@ impl Target {
         &self,
         score: usize,
         grower: &mut Grower,
+        salt: u64,
         scores: &mut [f64],
         gradients: &mut [f64],
     ) -> (RegressionTree, Vec<f64>) {
@@ -212,7 +217,7 @@ impl Target {
         for (row, gradient) in gradients.iter_mut().enumerate() {
             *gradient = truth(row) - *gradient;
         }
-        let tree = grower.grow(gradients, &mut importance, |rows| {
+        let tree = grower.grow(gradients, salt, &mut importance, |rows| {
             let (mut sum, mut curvature) = (0.0, 0.0);
             for &row in rows {
                 let gradient = gradients[row as usize];
@@ -257,7 +262,14 @@ fn softmax(block: &mut [&mut [f64]]) {
 
 #[cfg(test)]
 mod tests {
+    use ndarray::Axis;
+    use unbraid_data::Seed;
+
     use super::*;
+
+    fn ties() -> Rng {
+        Seed(1).stream("ties")
+    }
 
     /// `[rows, latents]`, without rows that latents part alike.
     fn codes(n_rows: usize, n_latents: usize, frequency: f64) -> Array2<f64> {
@@ -285,7 +297,7 @@ mod tests {
     #[test]
     fn two_classes_agree_with_scikit_learn() {
         let classes: Vec<f64> = values(40, 0.4).iter().map(|&value| f64::from(u8::from(value > 0.2))).collect();
-        let trees = BoostedTrees::classify(&RankedColumns::new(&codes(40, 3, 1.7)), &classes);
+        let trees = BoostedTrees::classify(&RankedColumns::new(&codes(40, 3, 1.7)), &classes, &mut ties());
         assert_close(trees.importance(), &[0.651_416_122_004_357_5, 0.195_360_195_360_195_3, 0.153_223_682_635_447_2]);
         assert_eq!(trees.train_predictions(), classes);
         let mut scores = trees.scores(&codes(4, 3, 1.3));
@@ -299,7 +311,7 @@ mod tests {
     fn three_classes_agree_with_scikit_learn() {
         let class = |&value: &f64| f64::from(u8::from(value >= -0.4) + u8::from(value >= 0.5));
         let classes: Vec<f64> = values(600, 0.0).iter().map(class).collect();
-        let trees = BoostedTrees::classify(&RankedColumns::new(&codes(600, 3, 1.7)), &classes);
+        let trees = BoostedTrees::classify(&RankedColumns::new(&codes(600, 3, 1.7)), &classes, &mut ties());
         assert_close(trees.importance(), &[0.827_129_384_186_707_1, 0.166_901_043_473_103_1, 0.005_969_572_340_189_9]);
         let mut scores = trees.scores(&codes(4, 3, 1.3));
         trees.target.scores_to_probabilities(&mut scores);
@@ -311,7 +323,7 @@ mod tests {
 
     #[test]
     fn a_continuous_factor_agrees_with_scikit_learn() {
-        let trees = BoostedTrees::regress(&RankedColumns::new(&codes(300, 1, 1.7)), &values(300, 0.0));
+        let trees = BoostedTrees::regress(&RankedColumns::new(&codes(300, 1, 1.7)), &values(300, 0.0), &mut ties());
         let expected =
             [0.939_788_187_483_539_4, 0.651_747_006_506_731_5, -0.426_523_445_813_593_7, -0.656_709_452_998_504_5];
         assert_close(&trees.predict(&codes(4, 1, 1.3)), &expected);
@@ -322,17 +334,46 @@ mod tests {
         let one = codes(100, 1, 1.7);
         let three = Array2::from_shape_fn((100, 3), |(row, latent)| [1.0, -1.0, 0.0][latent] * one[[row, 0]]);
         let classes: Vec<f64> = one.iter().map(|&value| f64::from(u8::from(value > 0.3))).collect();
-        let trees = BoostedTrees::classify(&RankedColumns::new(&three), &classes);
+        let trees = BoostedTrees::classify(&RankedColumns::new(&three), &classes, &mut ties());
         assert_eq!(trees.importance(), [0.5, 0.5, 0.0]);
+    }
+
+    #[test]
+    fn ties_are_broken_as_scikit_learn_does_in_the_mean_whatever_the_order_of_latents() {
+        // Ten rows of ten latents, many of which part them alike; 300 others tell which latent was taken. Over 40 random
+        // states, scikit-learn's accuracies have mean 0.602 and deviation 0.038, between 0.543 and 0.650.
+        let all = codes(310, 10, 1.7);
+        let class = |row: usize| {
+            let value = all[[row, 0]] + 0.7 * all[[row, 1]];
+            f64::from(u8::from(value >= -0.4) + u8::from(value >= 0.5))
+        };
+        let classes: Vec<f64> = (0..310).map(class).collect();
+        let forwards: Vec<usize> = (0..10).collect();
+        let backwards: Vec<usize> = (0..10).rev().collect();
+        for order in [forwards, backwards, vec![5, 0, 7, 2, 9, 4, 1, 6, 3, 8]] {
+            let ordered = all.select(Axis(1), &order);
+            let (few, others) = ordered.view().split_at(Axis(0), 10);
+            let table = RankedColumns::new(&few.to_owned());
+            let accuracy = |seed: u64| {
+                let trees = BoostedTrees::classify(&table, &classes[..10], &mut Seed(seed).stream("ties"));
+                let predicted = trees.predict(&others.to_owned());
+                predicted.iter().zip(&classes[10..]).filter(|(found, truth)| found == truth).count() as f64 / 300.0
+            };
+            let accuracies: Vec<f64> = (0..40).map(accuracy).collect();
+            let mean = accuracies.iter().sum::<f64>() / 40.0;
+            println!("{order:?}: {mean} {accuracies:.3?}");
+            assert!((mean - 0.602).abs() < 0.03, "{order:?}: {mean}");
+            assert!(accuracies.iter().all(|accuracy| (0.5..0.7).contains(accuracy)), "{order:?}: {accuracies:?}");
+        }
     }
 
     #[test]
     fn a_single_class_is_predicted_and_huge_numbers_are_regressed() {
         let table = RankedColumns::new(&codes(3, 2, 1.7));
-        let constant = BoostedTrees::classify(&table, &[4.0; 3]);
+        let constant = BoostedTrees::classify(&table, &[4.0; 3], &mut ties());
         assert_eq!(constant.predict(&codes(2, 2, 1.3)), [4.0, 4.0]);
         assert_eq!(constant.importance(), [0.0, 0.0]);
-        let huge = BoostedTrees::regress(&table, &[f64::MAX, f64::MIN, 0.0]);
+        let huge = BoostedTrees::regress(&table, &[f64::MAX, f64::MIN, 0.0], &mut ties());
         assert!(huge.predict(&codes(2, 2, 1.3)).iter().all(|value| value.is_finite()));
     }
 }

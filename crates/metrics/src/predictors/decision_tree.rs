@@ -6,7 +6,7 @@ use rand::RngExt;
 use unbraid_data::Rng;
 
 use super::partition::partition;
-use super::ranked_columns::{LEAST_GAP, RankedColumns, is_apart};
+use super::ranked_columns::RankedColumns;
 use crate::statistics::classes::Classes;
 
 /// A fitted tree.
@@ -57,7 +57,7 @@ impl DecisionTree {
     /// the tree was grown with, where the leaf is deeper. `codes [rows, latents]`
     pub fn add_shares(
         &self,
-        codes: &[f32],
+        codes: &[f64],
         n_latents: usize,
         depth: Option<usize>,
         shares: &mut [f64],
@@ -72,7 +72,7 @@ impl DecisionTree {
             match self.nodes[number] {
                 TreeNode::Split { latent, right, threshold, .. } if depth != Some(at) => {
                     let value = |row: u32| codes[row as usize * n_latents + latent as usize];
-                    let middle = start + partition(part, &mut right_rows, |row| f64::from(value(row)) > threshold);
+                    let middle = start + partition(part, &mut right_rows, |row| value(row) > threshold);
                     for (number, start, end) in [(right as usize, middle, end), (number + 1, start, middle)] {
                         if start < end {
                             waiting.push((number, start, end, at + 1));
@@ -121,8 +121,7 @@ struct Growth<'a> {
 struct Best {
     proxy: f64,
     latent: usize,
-    below: f32,
-    above: f32,
+    threshold: f64,
 }
 
 impl<'a> Growth<'a> {
@@ -192,9 +191,8 @@ impl<'a> Growth<'a> {
             self.latents.swap(n_drawn, rng.random_range(n_drawn..n_latents));
             let latent = self.latents[n_drawn];
             self.sort(latent, start, end);
-            let sorted = &self.table.columns[latent].sorted;
             let (first, last) = (self.places[0], self.places[self.places.len() - 1]);
-            if sorted[last as usize] > sorted[first as usize] + LEAST_GAP {
+            if self.table.columns[latent].is_apart(first as usize, last as usize) {
                 has_moving = true;
                 self.walk(latent, whole, &mut best);
             }
@@ -230,10 +228,10 @@ impl<'a> Growth<'a> {
         let mut highest = best.as_ref().map_or(f64::NEG_INFINITY, |best| best.proxy);
         let (mut n_left, mut squares_left, mut squares_right) = (0, 0, squares);
         let (right_side, left_side) = (self.right_side % 2, (self.right_side + 1) % 2);
-        let mut below = f32::INFINITY;
+        let mut before = self.places[0] as usize;
         for &place in &self.places {
-            let above = column.sorted[place as usize];
-            if is_apart(below, above) {
+            let place = place as usize;
+            if column.is_apart(before, place) {
                 let (left, right) = (n_left as f64, (n_rows - n_left) as f64);
                 let (of_left, of_right) = (squares_left as f64, squares_right as f64);
                 // Most places are refused without a division.
@@ -241,11 +239,11 @@ impl<'a> Growth<'a> {
                     let proxy = of_left / left + of_right / right;
                     if proxy > highest {
                         highest = proxy;
-                        *best = Some(Best { proxy, latent, below, above });
+                        *best = Some(Best { proxy, latent, threshold: column.threshold(before, place) });
                     }
                 }
             }
-            let Drawn { class, n_times } = self.drawn[column.rows[place as usize] as usize];
+            let Drawn { class, n_times } = self.drawn[column.rows[place] as usize];
             let n_times = i64::from(n_times);
             let counts = &mut self.counts[class as usize];
             squares_left += n_times * (2 * counts[left_side] + n_times);
@@ -253,7 +251,7 @@ impl<'a> Growth<'a> {
             counts[left_side] += n_times;
             counts[right_side] -= n_times;
             n_left += n_times;
-            below = above;
+            before = place;
         }
         // All rows are on the left now, which the next latent calls right.
         self.right_side = left_side;
@@ -275,10 +273,10 @@ impl<'a> Growth<'a> {
 
     /// Adds a split and moves the rows that go right behind those that go left.
     fn add_split(&mut self, start: usize, end: usize, best: &Best, shares: Part) -> usize {
-        let threshold = f64::from(best.below) / 2.0 + f64::from(best.above) / 2.0;
+        let threshold = best.threshold;
         self.tree.nodes.push(TreeNode::Split { latent: best.latent as u32, right: 0, threshold, shares });
         let values = &self.table.columns[best.latent].values;
-        let is_right = |row: u32| f64::from(values[row as usize]) > threshold;
+        let is_right = |row: u32| values[row as usize] > threshold;
         start + partition(&mut self.rows[start..end], &mut self.right, is_right)
     }
 }

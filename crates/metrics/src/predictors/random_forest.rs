@@ -14,7 +14,7 @@ use rayon::prelude::*;
 use unbraid_data::{Rng, Seed};
 
 use super::decision_tree::DecisionTree;
-use super::ranked_columns::{RankedColumns, as_compared};
+use super::ranked_columns::RankedColumns;
 use crate::statistics::classes::Classes;
 
 const N_TREES: usize = 100;
@@ -70,12 +70,12 @@ impl RandomForest {
 
     fn predict_at(&self, depth: Option<usize>, codes: &Array2<f64>) -> Vec<usize> {
         let n_latents = codes.ncols();
-        let codes: Vec<f32> = codes.iter().map(|&value| as_compared(value)).collect();
+        let codes: Vec<f64> = codes.iter().copied().collect();
         let blocks = codes.par_chunks(ROWS_AT_ONCE * n_latents);
         blocks.flat_map_iter(|block| self.predict_block(block, n_latents, depth)).collect()
     }
 
-    fn predict_block(&self, block: &[f32], n_latents: usize, depth: Option<usize>) -> Vec<usize> {
+    fn predict_block(&self, block: &[f64], n_latents: usize, depth: Option<usize>) -> Vec<usize> {
         let mut shares = vec![0.0; block.len() / n_latents * self.n_classes]; // [rows, classes]
         for tree in &self.trees {
             tree.add_shares(block, n_latents, depth, &mut shares, self.n_classes);

@@ -4,15 +4,15 @@
 //! even where nothing is gained, unless its gradients are all but equal. A split's importance is what it takes off the squared
 //! error. Where several latents gain exactly as much, scikit-learn takes one at random, and of a latent's places the lowest;
 //! here the importance is shared evenly between the latents, which is the mean over its draws, and the rows are parted in
-//! one of the ways, chosen by the rows alone. So no random numbers are needed, and neither the order nor the signs of
-//! latents matter for importances and for the rows fitted on. About other rows the first of such latents decides.
+//! one of the ways, drawn anew for each node (see `split_search`). Neither the order nor the signs of latents matter for
+//! importances and for the rows fitted on. About other rows one of the latents that part the rows so decides, drawn too.
 
 use std::mem;
 
 use super::gradients::{Gradients, Histogram, fill_histogram, subtract_histogram};
 use super::partition::partition;
 use super::ranked_columns::RankedColumns;
-use super::split_search::{Node, Search, Split};
+use super::split_search::{Node, Search, Split, spread};
 
 /// How often a tree splits at most between its root and a leaf.
 const DEPTH: u32 = 3;
@@ -35,10 +35,10 @@ pub struct RegressionTree {
 impl RegressionTree {
     /// The value of the leaf that a code falls into. `code [latents]`
     #[inline]
-    pub fn value(&self, code: &[f32]) -> f64 {
+    pub fn value(&self, code: &[f64]) -> f64 {
         let mut node = 0;
         for _ in 0..DEPTH {
-            let is_right = f64::from(code[self.latents[node] as usize]) > self.thresholds[node];
+            let is_right = code[self.latents[node] as usize] > self.thresholds[node];
             node = 2 * node + 1 + usize::from(is_right);
         }
         self.leaves[node - N_SPLITS]
@@ -49,6 +49,7 @@ impl RegressionTree {
 pub struct Grower<'a> {
     table: &'a RankedColumns,
     gradients: Gradients,
+    salt: u64,
     rows: Vec<u32>,
     right: Vec<u32>,
     node_of_rows: Vec<u8>,
@@ -78,6 +79,7 @@ impl<'a> Grower<'a> {
         Self {
             table,
             gradients: Gradients::default(),
+            salt: 0,
             rows: Vec::new(),
             right: Vec::new(),
             node_of_rows: Vec::new(),
@@ -91,15 +93,17 @@ impl<'a> Grower<'a> {
     }
 
     /// A tree on `gradients [rows]`, whose leaves get their value from `leaf_value` of their rows. What each latent takes
-    /// off the squared error is added to `importance [latents]`.
+    /// off the squared error is added to `importance [latents]`. Ties are broken by `salt`.
     pub fn grow(
         &mut self,
         gradients: &[f64],
+        salt: u64,
         importance: &mut [f64],
         leaf_value: impl FnMut(&[u32]) -> f64,
     ) -> RegressionTree {
         let n_rows = self.table.n_rows;
         self.gradients.fill(gradients);
+        self.salt = salt;
         self.rows.clear();
         self.rows.extend(0..n_rows as u32);
         self.node_of_rows.clear();
@@ -157,7 +161,8 @@ impl<'a> Grower<'a> {
         if rows.len() < 2 || !is_split_further(part.node) || self.is_pure(part) {
             return None;
         }
-        let node = Node { id: part.node as u8, rows, sum: part.sum };
+        let salt = spread(self.salt ^ part.node as u64);
+        let node = Node { id: part.node as u8, rows, sum: part.sum, salt };
         let search = Search::new(self.table, &self.gradients, &self.node_of_rows, &node);
         if rows.len() < FEW_ROWS { search.by_sorting() } else { search.by_histogram(histogram) }
     }
@@ -181,7 +186,7 @@ impl<'a> Grower<'a> {
         let [left, right] = [2 * part.node + 1, 2 * part.node + 2];
         let rows = &mut self.rows[part.start..part.end];
         let (mut sum, mut squares) = (0, 0.0);
-        let is_right = |row: u32| f64::from(values[row as usize]) > split.threshold;
+        let is_right = |row: u32| values[row as usize] > split.threshold;
         let n_left = if is_split_further(left) {
             partition(rows, &mut self.right, |row| {
                 let is_right = is_right(row);

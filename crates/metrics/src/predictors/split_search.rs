@@ -6,9 +6,15 @@
 //! hold the best place are walked through.
 //!
 //! Sums are of whole numbers (see `gradients`), so latents that split alike gain exactly alike.
+//!
+//! Of splits that gain alike one is drawn, by numbers that follow from `Node::salt`. First the way in which the rows
+//! are parted, in proportion to how many latents part them so; neither the order nor the signs of latents matter for that.
+//! Then one of the latents that part them so, which decides about other rows: none is preferred for its place.
+
+use std::collections::BTreeMap;
 
 use super::gradients::{Cell, Gradients, Histogram};
-use super::ranked_columns::{Bucket, MOST_BUCKETS, RankedColumn, RankedColumns, is_apart};
+use super::ranked_columns::{Bucket, MOST_BUCKETS, RankedColumn, RankedColumns};
 
 /// Some rows of the table, which are to be split.
 pub struct Node<'a> {
@@ -18,6 +24,8 @@ pub struct Node<'a> {
     pub rows: &'a [u32],
     /// The sum of their gradients.
     pub sum: i64,
+    /// What ties are broken by.
+    pub salt: u64,
 }
 
 /// The best split of a node.
@@ -42,9 +50,9 @@ pub struct Search<'a> {
     mean: f64,
     slack: f64,
     best: f64,
-    tied: Vec<usize>,
-    chosen: (usize, usize),
-    fingerprint: Option<u64>,
+    /// The latents and places of all splits that gain so much; where nothing is gained, the first and the last place of
+    /// each latent, which stand for all.
+    candidates: Vec<(usize, usize)>,
 }
 
 impl<'a> Search<'a> {
@@ -54,8 +62,7 @@ impl<'a> Search<'a> {
         let mean = node.sum as f64 / n_rows as f64;
         // More than rounding can add to or take from `c`.
         let slack = 1e-14 * (mean.abs() * n_rows as f64 + 1.0);
-        let (tied, chosen, fingerprint) = (Vec::new(), (0, 0), None);
-        Self { table, gradients, node_of_rows, node, n_rows, mean, slack, best: -1.0, tied, chosen, fingerprint }
+        Self { table, gradients, node_of_rows, node, n_rows, mean, slack, best: -1.0, candidates: Vec::new() }
     }
 
     /// The best split by sorting the node's rows for each latent, which is quick for few rows.
@@ -163,7 +170,7 @@ impl<'a> Search<'a> {
         let column = &self.table.columns[latent];
         let before = if n_left > 0 { Some(self.place_before(latent, bucket.start)) } else { None };
         if bucket.is_single {
-            if before.is_some_and(|before| is_apart(column.sorted[before], column.sorted[bucket.start])) {
+            if before.is_some_and(|before| column.is_apart(before, bucket.start)) {
                 self.consider(latent, bucket.start, n_left, sum_left);
             }
             return;
@@ -183,7 +190,7 @@ impl<'a> Search<'a> {
     ) {
         let column = &self.table.columns[latent];
         for place in places {
-            if before.is_some_and(|before| is_apart(column.sorted[before], column.sorted[place])) {
+            if before.is_some_and(|before| column.is_apart(before, place)) {
                 self.consider(latent, place, n_left, sum_left);
             }
             n_left += 1;
@@ -206,28 +213,32 @@ impl<'a> Search<'a> {
         let gain = cross * cross / (self.n_rows as f64 * room);
         if gain > self.best {
             self.best = gain;
-            self.tied.clear();
-            self.tied.push(latent);
-            self.chosen = (latent, place);
-            self.fingerprint = None;
-        } else if gain == self.best && gain > 0.0 {
-            self.break_tie(latent, place);
+            self.candidates.clear();
+            self.candidates.push((latent, place));
+        } else if gain == self.best {
+            let n_of_latent = self.candidates.iter().rev().take_while(|(known, _)| *known == latent).take(2).count();
+            if gain == 0.0 && n_of_latent == 2 {
+                self.candidates.pop();
+            }
+            self.candidates.push((latent, place));
         }
     }
 
-    /// Keeps one of two splits that gain alike, the same whatever the order and the signs of latents.
+    /// One of the candidates.
     #[cold]
-    fn break_tie(&mut self, latent: usize, place: usize) {
-        if !self.tied.contains(&latent) {
-            self.tied.push(latent);
-        }
-        let fingerprint = self.fingerprint_of(latent, place);
-        let (chosen_latent, chosen_place) = self.chosen;
-        let of_chosen = self.fingerprint.unwrap_or_else(|| self.fingerprint_of(chosen_latent, chosen_place));
-        if fingerprint < of_chosen {
-            self.chosen = (latent, place);
-        }
-        self.fingerprint = Some(fingerprint.min(of_chosen));
+    fn chosen(&self) -> (usize, usize) {
+        let fingerprints: Vec<u64> =
+            self.candidates.iter().map(|&(latent, place)| self.fingerprint_of(latent, place)).collect();
+        let mut counts = BTreeMap::new();
+        let keys = fingerprints.iter().map(|&fingerprint| {
+            let count: &mut u64 = counts.entry(fingerprint).or_default();
+            *count += 1;
+            (spread(fingerprint.wrapping_add(*count) ^ self.node.salt), fingerprint)
+        });
+        let (_, wanted) = keys.min().expect("there are candidates");
+        let alike = self.candidates.iter().zip(&fingerprints).filter(|(_, fingerprint)| **fingerprint == wanted);
+        let drawn = alike.min_by_key(|((latent, _), _)| spread(*latent as u64 ^ spread(self.node.salt)));
+        *drawn.expect("one candidate has the fingerprint").0
     }
 
     /// A number that stands for which rows are parted from which, whichever side is called left.
@@ -235,11 +246,8 @@ impl<'a> Search<'a> {
         let ranks = &self.table.columns[latent].ranks;
         let (mut left, mut right) = (0_u64, 0_u64);
         for &row in self.node.rows {
-            // The multiplier and shift of Steele et al. 2014 spread the row numbers over all bits.
-            let spread = u64::from(row + 1).wrapping_mul(0x9e37_79b9_7f4a_7c15);
-            let spread = (spread ^ (spread >> 31)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
             let side = if (ranks[row as usize] as usize) < place { &mut left } else { &mut right };
-            *side = side.wrapping_add(spread);
+            *side = side.wrapping_add(spread(u64::from(row + 1)));
         }
         left.min(right)
     }
@@ -252,14 +260,26 @@ impl<'a> Search<'a> {
     }
 
     fn finish(self) -> Option<Split> {
-        self.tied.first()?;
-        let (latent, place) = self.chosen;
-        let sorted = &self.table.columns[latent].sorted;
-        let (below, above) = (sorted[self.place_before(latent, place)], sorted[place]);
-        let threshold = f64::from(below) / 2.0 + f64::from(above) / 2.0;
+        let (latent, place) = match self.candidates[..] {
+            [] => return None,
+            [only] => only,
+            _ => self.chosen(),
+        };
+        let threshold = self.table.columns[latent].threshold(self.place_before(latent, place), place);
         let gain = self.best * self.gradients.unit * self.gradients.unit;
-        Some(Split { gain, latent, tied: self.tied, threshold })
+        let mut tied: Vec<usize> = self.candidates.iter().map(|(latent, _)| *latent).collect();
+        tied.sort_unstable();
+        tied.dedup();
+        Some(Split { gain, latent, tied, threshold })
     }
+}
+
+/// Spreads a number over all bits, as Steele et al. 2014 do for their generator.
+pub fn spread(number: u64) -> u64 {
+    let spread = number.wrapping_add(0x9e37_79b9_7f4a_7c15);
+    let spread = (spread ^ (spread >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
+    let spread = (spread ^ (spread >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
+    spread ^ (spread >> 31)
 }
 
 #[cfg(test)]
@@ -288,7 +308,7 @@ mod tests {
             let node_of_rows: Vec<u8> = (0..n_rows).map(|row| u8::from(row % 3 == 2)).collect();
             let rows: Vec<u32> = (0..n_rows as u32).filter(|row| row % 3 != 2).collect();
             let sum = rows.iter().map(|&row| gradients.cells[row as usize].sum).sum();
-            let node = Node { id: 0, rows: &rows, sum };
+            let node = Node { id: 0, rows: &rows, sum, salt: 1 };
             let mut histogram = Histogram::new();
             fill_histogram(&mut histogram, &table, &gradients.cells, &rows);
             let search = || Search::new(&table, &gradients, &node_of_rows, &node);
@@ -303,7 +323,7 @@ mod tests {
         let table = RankedColumns::new(&ndarray::array![[0.0], [1.0], [3.0]]);
         let mut gradients = Gradients::default();
         gradients.fill(&[1.0, 1.0, -2.0]);
-        let node = Node { id: 0, rows: &[0, 1, 2], sum: 0 };
+        let node = Node { id: 0, rows: &[0, 1, 2], sum: 0, salt: 1 };
         let split = Search::new(&table, &gradients, &[0; 3], &node).by_sorting().unwrap();
         assert_eq!((split.gain, split.latent, split.threshold), (6.0, 0, 2.0));
     }

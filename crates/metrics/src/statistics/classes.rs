@@ -52,14 +52,21 @@ pub fn equal_width_bins(column: &ArrayRef1<f64>, n_bins: usize) -> Classes {
 
 /// Bins of the columns moved to [0, 1], whose lower edges are `0, 1/n_bins, 2/n_bins, ...`, as Carbonneau et al. 2022
 /// make them. Their scaling rounds in the precision of the codes, and a value on an edge falls to the side to which it
-/// was rounded; `precision` says how. A range of less than ten of its smallest steps at 1 counts as none.
+/// was rounded; `precision` says how. A range of less than ten of its smallest steps counts as none: where the largest
+/// number is below 1, steps at that number, so that the unit of small codes plays no part.
 pub fn unit_range_bins(column: &ArrayRef1<f64>, n_bins: usize, precision: Precision) -> Classes {
     let (low, high) = extremes(column);
+    let least = 10.0 * precision.step();
+    if high - low > 0.0 && high - low < least && high - low >= least * low.abs().max(high.abs()) {
+        // In a unit near the range, a power of two, no digit is lost.
+        let unit = (high - low).log2().floor().exp2();
+        return unit_range_bins(&column.mapv(|value| value / unit), n_bins, precision);
+    }
     let range = precision.round(high - low);
     if !range.is_finite() {
         return equal_width_bins(column, n_bins);
     }
-    let scale = if range < 10.0 * precision.step() { 1.0 } else { precision.round(1.0 / range) };
+    let scale = if range < least { 1.0 } else { precision.round(1.0 / range) };
     let shift = precision.round(-precision.round(low * scale));
     let width = 1.0 / n_bins as f64;
     let lower_edges: Vec<f64> = (0..n_bins).map(|bin| bin as f64 * width).collect();

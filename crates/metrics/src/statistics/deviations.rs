@@ -29,9 +29,14 @@ pub fn deviations(column: &ArrayRef1<f64>) -> Deviations {
 /// Variance of a column over its rows (divided by their number, so that one row has variance 0); may be infinite,
 /// never NaN.
 pub fn variance(column: &ArrayRef1<f64>) -> f64 {
+    deviation(column).powi(2)
+}
+
+/// The root of the variance; as a column's range, it may be infinite where the column is wider than the largest number.
+pub fn deviation(column: &ArrayRef1<f64>) -> f64 {
     let Deviations { of_rows, scale } = deviations(column);
     let in_units = of_rows.iter().map(|value| value * value).sum::<f64>() / of_rows.len() as f64;
-    (in_units.sqrt() * scale).powi(2)
+    in_units.sqrt() * scale
 }
 
 #[cfg(test)]

@@ -77,7 +77,7 @@ pub struct Arguments {
     #[arg(long, requires = "json")]
     matrices: bool,
 
-    /// Print CSV: input,score,value,why_undefined
+    /// Print CSV: input,score,value,why_undefined; notes go to standard error
     #[arg(long, conflicts_with = "json")]
     csv: bool,
 
@@ -108,6 +108,9 @@ pub fn run(arguments: &Arguments) -> Result<Outcome> {
         print(format!("{:#}", evaluation_json(&evaluated, content)))?;
     } else if arguments.csv {
         print(scores_csv(&evaluated).trim_end())?;
+        for (input, scores) in &evaluated {
+            scores.notes.iter().for_each(|(of, note)| tell(format!("note: {input}: {of}: {note}")));
+        }
     } else {
         print(table(&inputs, &evaluated, arguments.parts).trim_end())?;
     }

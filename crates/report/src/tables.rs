@@ -74,14 +74,7 @@ pub fn key_scores_table(runs: &[(&str, &Scores)], width: Option<u16>) -> String 
                 .chain([Cell::new(says)]),
         );
     }
-    let mut notes: Vec<&(String, String)> = Vec::new();
-    for note in runs.iter().flat_map(|(_, scores)| &scores.notes) {
-        if !notes.contains(&note) {
-            notes.push(note);
-        }
-    }
-    let notes: String = notes.iter().map(|(of, note)| wrapped(&format!("{of}: {note}"), width)).collect();
-    text_of(&table) + &if notes.is_empty() { notes } else { format!("\nto know:\n{notes}") }
+    text_of(&table) + &notes_text(runs, width)
 }
 
 /// The same as Markdown for reading: without the reasons, without variants of variants (`a.b.c`), and with three digits.
@@ -147,7 +140,7 @@ fn notes_text(runs: &[(&str, &Scores)], width: Option<u16>) -> String {
     let mut text = "\nnotes:\n".to_string();
     for ((of, note), of_runs) in notes {
         let of_runs = if of_runs.len() == runs.len() { String::new() } else { format!(" of {}", of_runs.join(", ")) };
-        text += &wrapped(&format!("{of}{of_runs}: {note}"), width);
+        text += &wrapped(&on_one_line(&format!("{of}{of_runs}: {note}")), width);
     }
     text
 }
@@ -296,7 +289,7 @@ mod tests {
             "                  better)",
             " kl      9.5000   how much a code tells of its image, in nats (from 0, neither way is better)",
             "",
-            "to know:",
+            "notes:",
             "  input: few rows",
         ];
         assert_eq!(lines(&key_scores_table(&[("runs/a", &run)], Some(92))), expected);

@@ -34,6 +34,7 @@ fn read_table(file: File, n_bytes: u64, delimiter: u8, as_text: &[String], limit
     let lines_that_end = LinesThatEnd { file, since_line: Rc::clone(&since_line) };
     let mut reader = ReaderBuilder::new().delimiter(delimiter).trim(Trim::All).from_reader(lines_that_end);
     let header = reader.byte_headers().map_err(|error| in_plain_words(&error))?.clone();
+    limit.check((header.len() * (size_of::<Cells>() + size_of::<String>())) as f64)?;
     let mut columns = header_names(&header)?
         .into_iter()
         .map(|name| Cells { keeps_text: as_text.contains(&name), name, values: None, mistake: None })
@@ -278,6 +279,15 @@ mod tests {
         std::os::unix::fs::symlink("/dev/zero", &path).unwrap();
         let error = read_labelled_codes(&path, &Roles::default(), MemoryLimit::default()).unwrap_err();
         assert!(error.to_string().contains("a line goes on for more than 32 MB"), "{error}");
+    }
+
+    #[test]
+    fn a_table_of_too_many_columns_is_refused() {
+        let mut file = tempfile::Builder::new().suffix(".csv").tempfile().unwrap();
+        file.write_all(&b"z0,".repeat(100_000)).unwrap();
+        let limit = MemoryLimit::gigabytes(0.001).unwrap();
+        let error = read_labelled_codes(file.path(), &Roles::default(), limit).unwrap_err().to_string();
+        assert!(error.contains("above the limit of 1 MB"), "{error}");
     }
 
     #[test]

@@ -100,18 +100,21 @@ impl LabelledCodes {
     }
 }
 
-fn check_tables(codes: &Array2<f64>, factors: &Array2<f64>, space: &FactorSpace) -> Result<()> {
-    if codes.nrows() != factors.nrows() {
-        let (rows, found) = (counted(codes.nrows(), "row"), factors.nrows());
-        return Err(Error::new(format!("codes have {rows} but factors have {found}")));
+/// Whether codes `[rows, latents]` and factors `[rows, factors]` fit, by their sizes alone.
+pub(crate) fn check_sizes(codes: (usize, usize), factors: (usize, usize)) -> Result<()> {
+    if codes.0 != factors.0 {
+        return Err(Error::new(format!("codes have {} but factors have {}", counted(codes.0, "row"), factors.0)));
     }
-    if codes.is_empty() || factors.is_empty() {
+    if [codes.0, codes.1, factors.1].contains(&0) {
         return Err(Error::new(format!(
-            "wanted at least one row, latent and factor; found codes {:?} and factors {:?}",
-            codes.dim(),
-            factors.dim()
+            "wanted at least one row, latent and factor; found codes {codes:?} and factors {factors:?}"
         )));
     }
+    Ok(())
+}
+
+fn check_tables(codes: &Array2<f64>, factors: &Array2<f64>, space: &FactorSpace) -> Result<()> {
+    check_sizes(codes.dim(), factors.dim())?;
     if space.n_factors() != factors.ncols() {
         return Err(Error::new(format!(
             "factors have {} but {} factors are named",

@@ -6,8 +6,6 @@
 use crate::error::{Error, Result};
 
 const GIGABYTE: f64 = 1e9;
-/// Room for a million rows of a hundred latents and more; metrics take a few times as much again.
-const DEFAULT_GIGABYTES: f64 = 2.0;
 
 /// The most memory that the tables of one input may take.
 #[derive(Debug, Clone, Copy, PartialEq)]
@@ -17,11 +15,14 @@ pub struct MemoryLimit {
 
 impl Default for MemoryLimit {
     fn default() -> Self {
-        Self { bytes: DEFAULT_GIGABYTES * GIGABYTE }
+        Self { bytes: Self::DEFAULT_GIGABYTES * GIGABYTE }
     }
 }
 
 impl MemoryLimit {
+    /// Room for a million rows of a hundred latents and more; metrics take a few times as much again.
+    pub const DEFAULT_GIGABYTES: f64 = 2.0;
+
     /// A limit of this many gigabytes, which is above 0.
     pub fn gigabytes(gigabytes: f64) -> Result<Self> {
         if gigabytes > 0.0 && gigabytes.is_finite() {

@@ -2,14 +2,13 @@
 
 use std::path::Path;
 
-use crate::error::{Error, Result};
+use crate::error::Result;
 use crate::factor_array::{factor_array, rows_and_factors};
 use crate::factor_kinds::{FactorKinds, factor_space};
-use crate::labelled_codes::{Extras, LabelledCodes};
+use crate::labelled_codes::{Extras, LabelledCodes, check_sizes};
 use crate::memory_limit::MemoryLimit;
 use crate::npy::{read_announced, read_file, read_table};
 use crate::npz::rows_and_latents;
-use crate::words::counted;
 
 /// Reads codes and factors; the factors are called `factor_0`, `factor_1` and so on.
 pub fn read_labelled_codes(
@@ -30,13 +29,11 @@ pub fn read_labelled_codes(
 /// Compares the shapes that the files announce with each other and with the limit, before either is read.
 fn check_announced(codes: &Path, factors: &Path, limit: MemoryLimit) -> Result<()> {
     let (code_array, factor_array) = (read_announced(codes)?, read_announced(factors)?);
-    let (n_rows, _) = rows_and_latents(&code_array.shape).map_err(|error| error.at(codes.display()))?;
-    let (found, _) = rows_and_factors(&factor_array.shape).map_err(|error| error.at(factors.display()))?;
-    if n_rows != found {
-        let rows = counted(n_rows, "row");
-        return Err(Error::new(format!("codes have {rows} but factors have {found}")).at(both(codes, factors)));
-    }
-    limit.check(code_array.memory() + factor_array.memory()).map_err(|error| error.at(both(codes, factors)))
+    let code_sizes = rows_and_latents(&code_array.shape).map_err(|error| error.at(codes.display()))?;
+    let factor_sizes = rows_and_factors(&factor_array.shape).map_err(|error| error.at(factors.display()))?;
+    check_sizes(code_sizes, factor_sizes)
+        .and_then(|()| limit.check(code_array.memory() + factor_array.memory()))
+        .map_err(|error| error.at(both(codes, factors)))
 }
 
 /// Both files as the place of an error.

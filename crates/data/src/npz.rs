@@ -15,7 +15,7 @@ use crate::archive::write_archive;
 use crate::error::{Error, Result};
 use crate::factor_array::{check_count, factor_array, rows_and_factors};
 use crate::factor_kinds::{FactorKinds, factor_space};
-use crate::labelled_codes::{Extras, LabelledCodes};
+use crate::labelled_codes::{Extras, LabelledCodes, check_sizes};
 use crate::memory_limit::MemoryLimit;
 use crate::npy::{Announced, NpyArray, indices, open_file, unreadable};
 use crate::words::counted;
@@ -134,10 +134,7 @@ fn check_announced(npz: &mut Npz, limit: MemoryLimit) -> Result<()> {
     let at = |name: &'static str| move |error: Error| error.at(format!("array \"{name}\""));
     let (n_rows, n_latents) = rows_and_latents(&codes.shape).map_err(at("codes"))?;
     let (n_factor_rows, n_factors) = rows_and_factors(&factors.shape).map_err(at("factors"))?;
-    if n_rows != n_factor_rows {
-        let rows = counted(n_rows, "row");
-        return Err(Error::new(format!("codes have {rows} but factors have {n_factor_rows}")));
-    }
+    check_sizes((n_rows, n_latents), (n_factor_rows, n_factors))?;
     let mut memory = codes.memory() + factors.memory();
     for name in OPTIONAL {
         let Some(array) = npz.announced(name)? else { continue };
@@ -329,6 +326,15 @@ mod tests {
         ];
         for (arrays, wanted) in cases {
             assert!(message(&arrays).starts_with(wanted), "{wanted}");
+        }
+    }
+
+    #[test]
+    fn arrays_without_rows_are_refused_whatever_their_other_sizes() {
+        for (codes, factors) in [([0, 1], [0, 1 << 59]), ([0, 1 << 59], [0, 1]), ([1 << 59, 0], [1 << 59, 0])] {
+            let file = archive(&[("codes", "<f8", &codes, Vec::new()), ("factors", "|u1", &factors, Vec::new())]);
+            let message = read_labelled_codes(file.path()).unwrap_err().to_string();
+            assert!(message.contains("wanted at least one row, latent and factor"), "{message}");
         }
     }
 

@@ -45,7 +45,12 @@ fn read_table(file: File, limit: MemoryLimit) -> Result<Table> {
     memory.take(n_rows as f64 * schema.num_columns() as f64 * NUMBER_BYTES)?;
     let columns = schema.columns().iter().enumerate().map(|(position, description)| {
         let name = description.path().parts().first().cloned().unwrap_or_default();
+        let before = memory.bytes;
         let values = read_column(&reader, position, description, n_rows, &mut memory);
+        if values.is_err() {
+            // What was read of it is gone, and the column may not be needed.
+            memory.bytes = before;
+        }
         let values = values.map_err(|error| error.of(format!("column \"{name}\"")));
         Column { name, values }
     });
@@ -433,6 +438,16 @@ mod tests {
             assert!(message.contains(&format!("would take {size} of memory, above the limit of ")), "{message}");
             assert!(read(above).is_ok());
         }
+        // A text that is too large matters only where it is needed.
+        let note = column("note", Type::BYTE_ARRAY, Some(LogicalType::String), Repetition::REQUIRED);
+        let notes = Stored::Texts(vec![&b"a text of thirty-two letters, a4"[..]; 100_000]);
+        let file = write(&[(note, notes), wholes("z0", &numbers[..100_000]), wholes("x", &numbers[..100_000])]);
+        let read = |factors: &str| {
+            let roles = Roles { factors: Some(vec![factors.to_string()]), ..Roles::default() };
+            read_labelled_codes(file.path(), &roles, MemoryLimit::gigabytes(0.006).unwrap())
+        };
+        assert!(read("x").is_ok());
+        assert!(read("note").unwrap_err().to_string().contains("column \"note\" would take 6 MB of memory"));
     }
 
     #[test]

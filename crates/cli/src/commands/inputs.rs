@@ -37,7 +37,7 @@ pub struct Reading {
     discrete: Vec<String>,
 
     /// Gigabytes of memory that the tables of one file may take; larger ones are refused before they are read
-    #[arg(long, value_name = "GB", default_value_t = 2.0)]
+    #[arg(long, value_name = "GB", default_value_t = MemoryLimit::DEFAULT_GIGABYTES)]
     memory_limit: f64,
 }
 

@@ -98,10 +98,12 @@ struct Posteriors {
     n_rows: usize,
     n_latents: usize,
     is_drawn: bool,
-    /// `[latents * rows]`, as are the next two.
+    /// `[latents * rows]`, as are the others.
     means: Vec<f64>,
     deviations: Vec<f64>,
     log_variances: Vec<f64>,
+    /// One over the deviations, since a product is cheaper than a quotient.
+    inverses: Vec<f64>,
 }
 
 impl Posteriors {
@@ -135,6 +137,7 @@ impl Posteriors {
             is_drawn,
             means: codes.t().iter().copied().collect(),
             deviations: log_variances.iter().map(|value| (value / 2.0).exp()).collect(),
+            inverses: log_variances.iter().map(|value| (-value / 2.0).exp()).collect(),
             log_variances,
         })
     }
@@ -165,13 +168,13 @@ impl Posteriors {
             let own = self.log_variances[column + drawn] + noise * noise;
             let block = column + start..column + start + n_block;
             let posteriors =
-                self.means[block.clone()].iter().zip(&self.deviations[block.clone()]).zip(&self.log_variances[block]);
+                self.means[block.clone()].iter().zip(&self.inverses[block.clone()]).zip(&self.log_variances[block]);
             let logarithms = &mut scratch.of_latents[latent * BLOCK..][..n_block];
-            for ((logarithm, of_all), ((other, deviation), log_variance)) in
+            for ((logarithm, of_all), ((other, inverse), log_variance)) in
                 logarithms.iter_mut().zip(&mut scratch.of_all).zip(posteriors)
             {
                 // The difference of the means is taken first, so that codes far from 0 lose no digits.
-                let distance = ((mean - other) + offset) / deviation;
+                let distance = ((mean - other) + offset) * inverse;
                 *logarithm = ((own - log_variance - distance * distance) / 2.0).max(LEAST_LOGARITHM);
                 *of_all += *logarithm;
             }

@@ -34,7 +34,7 @@ pub struct Windin {
 
 impl Default for Windin {
     fn default() -> Self {
-        Self { samples: published(10_000), rows: published(10_000) }
+        Self { samples: published(10_000), rows: published(5_000) }
     }
 }
 

@@ -145,7 +145,7 @@ mod tests {
         let dataset = datasets::open(&config.dataset.name, &config.dataset.settings).unwrap();
         assert_eq!(
             sentence(&config, dataset.as_ref(), 1500).unwrap(),
-            "ada_gvae, trained for 1,500 steps of 32 pairs on dsprites (shape 0, orientation 0): 6,144 images that differ \
+            "ada_gvae, trained for 1,500 steps of 32 pairs on dsprites (orientation 0, shape 0): 6,144 images that differ \
              in scale, pos_x and pos_y. The network is conv64 with 6 latents; seed 1."
         );
     }

@@ -18,8 +18,8 @@ pub struct KeyScore {
 pub enum Scale {
     /// From 0 to 1, and 1 is best.
     UpToOne,
-    /// From 0 up, and 0 is best.
-    DownToZero,
+    /// A loss: the lower the better.
+    Loss,
     /// From 0 up, and neither more nor less is better by itself.
     Amount,
 }
@@ -36,7 +36,7 @@ pub const KEY_SCORES: &[KeyScore] = &[
         scale: Scale::UpToOne,
     },
     KeyScore { name: "axis_ratio", says: "how much of a factor's movement is along one latent", scale: Scale::UpToOne },
-    KeyScore { name: "reconstruction", says: "loss of an image, summed over its pixels", scale: Scale::DownToZero },
+    KeyScore { name: "reconstruction", says: "loss of an image, summed over its pixels", scale: Scale::Loss },
     KeyScore { name: "kl", says: "how much a code tells of its image, in nats", scale: Scale::Amount },
 ];
 
@@ -45,7 +45,7 @@ impl Scale {
     pub fn text(self) -> &'static str {
         match self {
             Scale::UpToOne => "0 to 1, higher is better",
-            Scale::DownToZero => "from 0, lower is better",
+            Scale::Loss => "lower is better",
             Scale::Amount => "from 0, neither way is better",
         }
     }
@@ -68,8 +68,12 @@ mod tests {
         for key in KEY_SCORES {
             let metric = METRICS.iter().find(|metric| metric.name == key.name).unwrap();
             let (_, least, most) = metric.ranges.iter().find(|(name, ..)| *name == key.name).unwrap();
-            assert_eq!(*least, 0.0, "{}", key.name);
-            assert_eq!(*most == 1.0, key.scale == Scale::UpToOne, "{}", key.name);
+            let wanted = match key.scale {
+                Scale::UpToOne => (0.0, 1.0),
+                Scale::Amount => (0.0, f64::INFINITY),
+                Scale::Loss => (f64::NEG_INFINITY, f64::INFINITY),
+            };
+            assert_eq!((*least, *most), wanted, "{}", key.name);
         }
     }
 

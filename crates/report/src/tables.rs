@@ -5,7 +5,7 @@ use unbraid_data::words::on_one_line;
 use unbraid_metrics::Scores;
 
 use crate::headlines::by_metric;
-use crate::key_scores::key_scores;
+use crate::key_scores::{Scale, key_scores};
 use crate::reasons::reasons;
 
 const ONE_RULE: TableStyle = TableStyle::new().header_separator(LineStyle::none().fill('─').junction('─'));
@@ -63,11 +63,15 @@ pub fn comparison_table(runs: &[(&str, &Scores)], width: Option<u16>) -> String 
 /// The scores that one looks at first, of one run or of several side by side, with how to read each; notes stand below.
 pub fn key_scores_table(runs: &[(&str, &Scores)], width: Option<u16>) -> String {
     let names = runs.iter().map(|(name, _)| number_cell(if runs.len() == 1 { "value" } else { name }));
-    let header = std::iter::once(Cell::new("score")).chain(names).chain([Cell::new("what it says")]);
+    let says = format!("what it says ({}, unless told)", Scale::UpToOne.text());
+    let header = std::iter::once(Cell::new("score")).chain(names).chain([Cell::new(says)]);
     let mut table = plain_table(header.collect(), width);
     for key in key_scores(runs.iter().map(|(_, scores)| *scores)) {
         let numbers = runs.iter().map(|(_, scores)| scores.value(key.name).map_or("–".to_string(), score_text));
-        let says = format!("{} ({})", key.says, key.scale.text());
+        let says = match key.scale {
+            Scale::UpToOne => key.says.to_string(),
+            other => format!("{} ({})", key.says, other.text()),
+        };
         table.add_row(
             std::iter::once(Cell::new(key.name))
                 .chain(numbers.map(|number| number_cell(&number)))
@@ -283,19 +287,18 @@ mod tests {
     fn key_scores_are_few_and_say_how_to_read_them() {
         let run = Scores::new().with("mig", 0.1).with("sap", 0.3).with("kl", 9.5).with_note("input", "few rows");
         let expected = [
-            " score    value   what it says",
-            "────────────────────────────────────────────────────────────────────────────────────────────",
-            " mig     0.1000   how far each factor's best latent is ahead of the next (0 to 1, higher is",
-            "                  better)",
+            " score    value   what it says (0 to 1, higher is better, unless told)",
+            "──────────────────────────────────────────────────────────────────────────────────────────────",
+            " mig     0.1000   how far each factor's best latent is ahead of the next",
             " kl      9.5000   how much a code tells of its image, in nats (from 0, neither way is better)",
             "",
             "notes:",
             "  input: few rows",
         ];
-        assert_eq!(lines(&key_scores_table(&[("runs/a", &run)], Some(92))), expected);
+        assert_eq!(lines(&key_scores_table(&[("runs/a", &run)], None)), expected);
         let both = key_scores_table(&[("a", &run), ("b", &Scores::new().with("cbd", 0.5))], None);
         assert!(
-            both.contains(" score        a        b   what it says\n") && both.contains(" cbd          –   0.5000"),
+            both.contains(" score        a        b   what it says (0") && both.contains(" cbd          –   0.5000"),
             "{both}"
         );
         assert!(!both.contains("sap"), "{both}");
@@ -337,7 +340,7 @@ mod tests {
         };
         let expected = [
             " setting   default   takes    meaning",
-            "─────────────────────────────────────────────",
+            "────────────────────────────────────────────",
             " bins      20        1 to 9   how many bins",
         ];
         assert_eq!(lines(&settings_table(&[row], None)), expected);

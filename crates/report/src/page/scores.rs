@@ -163,14 +163,14 @@ fn metric_of(name: &str) -> &str {
 fn bar(key: &KeyScore, value: f64) -> String {
     match key.scale {
         Scale::UpToOne => format!("<dd class=\"bar\">{}</dd>\n", filled(value)),
-        Scale::DownToZero | Scale::Amount => String::new(),
+        Scale::Loss | Scale::Amount => String::new(),
     }
 }
 
 fn bar_in_cell(key: &KeyScore, value: f64) -> String {
     match key.scale {
         Scale::UpToOne => format!("<span class=\"bar\">{}</span>", filled(value)),
-        Scale::DownToZero | Scale::Amount => String::new(),
+        Scale::Loss | Scale::Amount => String::new(),
     }
 }
 
@@ -183,7 +183,7 @@ fn best_of(key: &KeyScore, values: &[Option<f64>]) -> Option<f64> {
     match key.scale {
         _ if defined().count() < 2 => None,
         Scale::UpToOne => defined().max_by(f64::total_cmp),
-        Scale::DownToZero => defined().min_by(f64::total_cmp),
+        Scale::Loss => defined().min_by(f64::total_cmp),
         Scale::Amount => None,
     }
 }

@@ -189,8 +189,7 @@ impl NpyArray {
 /// The bytes that the values take, which must be those that follow.
 fn value_bytes(header: &Header, found: u64) -> Result<usize> {
     // An axis of 0 hides no absurd size along another: an array of that shape could not be made.
-    let at_least_one = header.shape.iter().map(|&size| size.max(1));
-    let most = at_least_one.fold(Some(1_usize), |product, size| product?.checked_mul(size));
+    let most = header.shape.iter().try_fold(1_usize, |product, &size| product.checked_mul(size.max(1)));
     let fits = most.and_then(|n_items| n_items.checked_mul(header.element.item_bytes.max(size_of::<f64>())));
     if fits.is_none_or(|bytes| isize::try_from(bytes).is_err()) {
         return Err(Error::new(format!("an array of shape {:?} was announced, which no memory holds", header.shape))

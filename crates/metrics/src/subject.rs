@@ -10,7 +10,7 @@ use rand::seq::SliceRandom;
 use rayon::prelude::*;
 use unbraid_data::{Factor, LabelledCodes, Seed};
 
-use crate::posterior_information::PosteriorInformation;
+use crate::posterior_information::{PosteriorInformation, SharedEstimate};
 use crate::predictors::boosted_trees::BoostedTrees;
 use crate::predictors::ranked_columns::RankedColumns;
 use crate::row_order::rows_by_factors;
@@ -53,7 +53,7 @@ pub struct Subject<'a> {
     traversal_ratios: OnceLock<Vec<Result<TraversalRatios, String>>>,
     ranked_codes: OnceLock<RankedColumns>,
     boosted_trees: OnceLock<Vec<BoostedTrees>>,
-    posterior_information: Mutex<BTreeMap<(usize, usize), Arc<Result<PosteriorInformation, String>>>>,
+    posterior_information: Mutex<BTreeMap<(usize, usize), SharedEstimate>>,
 }
 
 impl<'a> Subject<'a> {
@@ -156,11 +156,7 @@ impl<'a> Subject<'a> {
 
     /// What latents tell about which row was coded, from so many draws and at most so many rows, or why it is not known;
     /// estimated once for all metrics. It is drawn from the seed itself.
-    pub fn posterior_information(
-        &self,
-        n_samples: usize,
-        most_rows: usize,
-    ) -> Arc<Result<PosteriorInformation, String>> {
+    pub fn posterior_information(&self, n_samples: usize, most_rows: usize) -> SharedEstimate {
         let key = (n_samples, most_rows);
         let lock = || self.posterior_information.lock().unwrap_or_else(PoisonError::into_inner);
         if let Some(known) = lock().get(&key) {

@@ -8,6 +8,8 @@
 //!
 //! Departures: the authors' code keeps densities above 1e-8, which a code of many latents passes; here logarithms are added up.
 
+use std::sync::Arc;
+
 use rand::{RngExt, seq};
 use rayon::prelude::*;
 use unbraid_data::Seed;
@@ -16,6 +18,9 @@ use crate::Subject;
 use crate::posteriors::{SAME_POSTERIOR, train_log_variances};
 use crate::statistics::normal::normal_noise;
 use crate::subject::{all_constant, rows_of};
+
+/// What several metrics read: an estimate, or why there is none.
+pub type SharedEstimate = Arc<Result<PosteriorInformation, String>>;
 
 /// The information of each latent about the images, in nats; none is below 0 but for chance.
 #[derive(Debug, Clone, PartialEq)]

@@ -11,7 +11,7 @@ use rayon::prelude::*;
 use unbraid_data::{Factor, LabelledCodes, Seed};
 
 use crate::coarse_codes::why_too_coarse;
-use crate::posterior_information::PosteriorInformation;
+use crate::posterior_information::{PosteriorInformation, SharedEstimate};
 use crate::predictors::boosted_trees::BoostedTrees;
 use crate::predictors::ranked_columns::RankedColumns;
 use crate::row_order::rows_by_factors;
@@ -55,7 +55,7 @@ pub struct Subject<'a> {
     traversal_ratios: OnceLock<Vec<Result<TraversalRatios, String>>>,
     ranked_codes: OnceLock<RankedColumns>,
     boosted_trees: OnceLock<Vec<BoostedTrees>>,
-    posterior_information: Mutex<BTreeMap<(usize, usize), Arc<Result<PosteriorInformation, String>>>>,
+    posterior_information: Mutex<BTreeMap<(usize, usize), SharedEstimate>>,
 }
 
 impl<'a> Subject<'a> {
@@ -167,11 +167,7 @@ impl<'a> Subject<'a> {
 
     /// What latents tell about which row was coded, from so many draws and at most so many rows, or why it is not known;
     /// estimated once for all metrics. It is drawn from the seed itself.
-    pub fn posterior_information(
-        &self,
-        n_samples: usize,
-        most_rows: usize,
-    ) -> Arc<Result<PosteriorInformation, String>> {
+    pub fn posterior_information(&self, n_samples: usize, most_rows: usize) -> SharedEstimate {
         let key = (n_samples, most_rows);
         let lock = || self.posterior_information.lock().unwrap_or_else(PoisonError::into_inner);
         if let Some(known) = lock().get(&key) {

@@ -153,7 +153,7 @@ impl BlockR2 {
             rows.truncate(self.rows);
         }
         let scaled = Scaled::new(split, &rows);
-        let distances = squared_distances(scaled.codes.view(), scaled.codes.view());
+        let distances = squared_distances(&scaled.codes, &scaled.codes);
         let candidates = candidates();
         let validated = cross_validated(&candidates, N_FOLDS, &distances, &scaled.values); // [candidates, factors]
         let chosen: Vec<usize> = blocks.iter().map(|block| best_candidate(&validated, &block.factors)).collect();
@@ -222,7 +222,7 @@ fn predict(ridge: KernelRidge, scaled: &Scaled, weights: &Array2<f64>) -> Array2
     let mut predicted = Array2::zeros(scaled.test_values.dim());
     let parts = scaled.test_codes.axis_chunks_iter(Axis(0), ROWS_AT_ONCE);
     for (codes, mut part) in parts.zip(predicted.axis_chunks_iter_mut(Axis(0), ROWS_AT_ONCE)) {
-        part.assign(&ridge.predict(&squared_distances(codes, scaled.codes.view()), weights));
+        part.assign(&ridge.predict(&squared_distances(&codes, &scaled.codes), weights));
     }
     predicted
 }
@@ -313,7 +313,7 @@ mod tests {
         let data = data();
         let subject = Subject::new(&data, Seed(1));
         let scaled = Scaled::new(subject.split().unwrap(), &(0..60).collect::<Vec<usize>>());
-        let distances = squared_distances(scaled.codes.view(), scaled.codes.view());
+        let distances = squared_distances(&scaled.codes, &scaled.codes);
         let found = cross_validated(&candidates(), N_FOLDS, &distances, &scaled.values);
         let expected = [
             (0, [0.487_835_956_366, 0.945_781_056_600, 0.727_884_434_326, 0.055_335_111_804]),

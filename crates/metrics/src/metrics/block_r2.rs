@@ -11,10 +11,10 @@
 //! `block_r2.linear` takes linear least squares. Both are means over the blocks. By default each factor is a block of its own,
 //! as in the authors' experiments with images; in those with numbers there are two blocks, content and style.
 //!
-//! Departures: the kernel is fitted on `rows` of the train rows, drawn at random, since its cost grows with their third power; the
-//! authors take 20,480 (10,240 with images). The parts that cross-validation holds back are of rows in random order. Discrete factors
-//! are numbers here; the authors tell one that is not, the class of the object, by a logistic regression, which is
-//! `downstream.logistic_regression`. A block predicted worse than by its mean has 0.
+//! Departures: where there are more than `rows` train rows, the kernel is fitted on so many of them, drawn at random, since its cost
+//! grows with their third power; the authors take 20,480 (10,240 with images). Discrete factors are numbers here; the authors tell
+//! one that is not, the class of the object, by a logistic regression, which is `downstream.logistic_regression`. A block
+//! predicted worse than by its mean has 0.
 
 use ndarray::{Array2, Axis};
 use rand::seq::SliceRandom;
@@ -148,10 +148,12 @@ impl BlockR2 {
     /// The `R^2` of each factor on the test rows, with the candidate chosen for each block. `[blocks][factors]`
     fn nonlinear_r_squared(&self, split: &Split, blocks: &[Block], rng: &mut Rng) -> Vec<Vec<f64>> {
         let mut rows: Vec<usize> = (0..split.train.codes.nrows()).collect();
-        rows.shuffle(rng);
-        rows.truncate(self.rows);
+        if rows.len() > self.rows {
+            rows.shuffle(rng);
+            rows.truncate(self.rows);
+        }
         let scaled = Scaled::new(split, &rows);
-        let distances = squared_distances(scaled.codes.view(), scaled.codes.view());
+        let distances = squared_distances(&scaled.codes, &scaled.codes);
         let candidates = candidates();
         let validated = cross_validated(&candidates, N_FOLDS, &distances, &scaled.values); // [candidates, factors]
         let chosen: Vec<usize> = blocks.iter().map(|block| best_candidate(&validated, &block.factors)).collect();
@@ -220,7 +222,7 @@ fn predict(ridge: KernelRidge, scaled: &Scaled, weights: &Array2<f64>) -> Array2
     let mut predicted = Array2::zeros(scaled.test_values.dim());
     let parts = scaled.test_codes.axis_chunks_iter(Axis(0), ROWS_AT_ONCE);
     for (codes, mut part) in parts.zip(predicted.axis_chunks_iter_mut(Axis(0), ROWS_AT_ONCE)) {
-        part.assign(&ridge.predict(&squared_distances(codes, scaled.codes.view()), weights));
+        part.assign(&ridge.predict(&squared_distances(&codes, &scaled.codes), weights));
     }
     predicted
 }
@@ -311,7 +313,7 @@ mod tests {
         let data = data();
         let subject = Subject::new(&data, Seed(1));
         let scaled = Scaled::new(subject.split().unwrap(), &(0..60).collect::<Vec<usize>>());
-        let distances = squared_distances(scaled.codes.view(), scaled.codes.view());
+        let distances = squared_distances(&scaled.codes, &scaled.codes);
         let found = cross_validated(&candidates(), N_FOLDS, &distances, &scaled.values);
         let expected = [
             (0, [0.487_835_956_366, 0.945_781_056_600, 0.727_884_434_326, 0.055_335_111_804]),

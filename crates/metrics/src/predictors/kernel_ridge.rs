@@ -5,7 +5,7 @@
 
 use faer::linalg::solvers::Solve;
 use faer::{Mat, Side};
-use ndarray::{Array2, ArrayView2, Axis};
+use ndarray::{Array2, ArrayRef2, Axis};
 use rayon::prelude::*;
 
 use crate::statistics::r_squared::r_squared;
@@ -104,8 +104,8 @@ impl HeldBack {
 }
 
 /// The squared distances of the rows of `a [n, columns]` from those of `b [m, columns]`. `[n, m]`
-pub fn squared_distances(a: ArrayView2<f64>, b: ArrayView2<f64>) -> Array2<f64> {
-    let [a, b] = [a, b].map(|table| table.as_standard_layout().into_owned());
+pub fn squared_distances(a: &ArrayRef2<f64>, b: &ArrayRef2<f64>) -> Array2<f64> {
+    let (a, b) = (a.view(), b.view());
     let rows: Vec<Vec<f64>> = (0..a.nrows())
         .into_par_iter()
         .map(|row| {
@@ -128,7 +128,7 @@ mod tests {
         // has 1 and 1/2 of them, 7/15.
         let ridge = KernelRidge { alpha: 1.0, gamma: 2_f64.ln() };
         let rows = array![[0.0], [1.0]];
-        let distances = squared_distances(rows.view(), rows.view());
+        let distances = squared_distances(&rows, &rows);
         assert_eq!(distances, array![[0.0, 1.0], [1.0, 0.0]]);
         let weights = ridge.fit(&distances, &array![[1.0], [0.0]]);
         assert!((&weights - &array![[8.0 / 15.0], [-2.0 / 15.0]]).iter().all(|off| off.abs() < 1e-15), "{weights}");

@@ -14,17 +14,20 @@ use unbraid_metrics::METRICS;
 
 const IMAGES: ImageShape = ImageShape { height: 64, width: 64, channels: 1 };
 
+/// Makes what a row names, with these settings.
+type Build = Box<dyn Fn(&Table) -> Result<()>>;
+
 /// A row of any list: what it tells, and what really happens.
 struct Row {
     name: String,
     settings: &'static [Setting],
     complete: fn(&Table) -> Result<Table>,
-    build: Box<dyn Fn(&Table) -> Result<()>>,
+    build: Build,
 }
 
 fn rows() -> Vec<Row> {
     let mut rows = Vec::new();
-    let mut add = |kind: &str, name: &str, settings, complete, build: Box<dyn Fn(&Table) -> Result<()>>| {
+    let mut add = |kind: &str, name: &str, settings, complete, build: Build| {
         rows.push(Row { name: format!("{kind} {name}"), settings, complete, build });
     };
     for entry in datasets::DATASETS {

@@ -162,7 +162,8 @@ fn tell_config(name: Option<&str>, as_json: bool) -> Result<Outcome> {
         return Err(Error::new(format!("a config has no \"{name}\"{close}")).help(help));
     }
     if as_json {
-        let objects: Vec<Value> = chosen.iter().map(|row| setting_json(row, config_default(row.name))).collect();
+        let objects: Vec<Value> =
+            chosen.iter().map(|row| setting_json(row, config_default(row.name).as_ref())).collect();
         print(format!("{:#}", Value::from(objects)))?;
     } else {
         print(table_of_settings(&chosen, config_default))?;
@@ -191,7 +192,7 @@ fn table_of_settings(settings: &[Setting], default: impl Fn(&str) -> Option<toml
 impl Row {
     fn json(&self) -> Result<Value> {
         let defaults = (self.complete)(&Table::new())?;
-        let settings = self.settings.iter().map(|setting| setting_json(setting, defaults.get(setting.name).cloned()));
+        let settings = self.settings.iter().map(|setting| setting_json(setting, defaults.get(setting.name)));
         Ok(json!({
             "name": self.name,
             "about": self.about,
@@ -219,7 +220,7 @@ impl Row {
 }
 
 /// `least` and `most`, or `one_of`, beside the words; `most` is left out where there is none.
-fn setting_json(setting: &Setting, default: Option<toml::Value>) -> Value {
+fn setting_json(setting: &Setting, default: Option<&toml::Value>) -> Value {
     let mut object = json!({
         "name": setting.name,
         "default": default,

@@ -18,8 +18,8 @@ use crate::Change::*;
 use crate::{Entry, Metric, Scores, Subject};
 
 /// What the number is, which the input does not say of itself.
-const NOTE: &str = "it is minus (reconstruction + kl), and in nats only where the reconstruction loss is minus the logarithm of \
-                    a likelihood: bce of images of 0 and 1; mse of D pixels lacks D/2 ln(pi), a Gaussian's of variance 1/2";
+const NOTE: &str = "minus (reconstruction + kl); in nats only where the loss is minus a log-likelihood, as bce is of images of \
+                    0 and 1; mse of D pixels lacks D/2 ln(pi)";
 
 /// The evidence lower bound, which has no settings.
 #[derive(Debug, Clone, Default, Serialize, Deserialize)]

@@ -12,7 +12,7 @@ use std::mem;
 use super::gradients::{Gradients, Histogram, fill_histogram, subtract_histogram};
 use super::partition::partition;
 use super::ranked_columns::RankedColumns;
-use super::split_search::{Node, Search, Split, spread};
+use super::split_search::{Node, Search, Split};
 
 /// How often a tree splits at most between its root and a leaf.
 const DEPTH: u32 = 3;
@@ -161,8 +161,8 @@ impl<'a> Grower<'a> {
         if rows.len() < 2 || !is_split_further(part.node) || self.is_pure(part) {
             return None;
         }
-        let salt = spread(self.salt ^ part.node as u64);
-        let node = Node { id: part.node as u8, rows, sum: part.sum, salt };
+        // Not the node's number: which side is called left is a matter of the latent's sign.
+        let node = Node { id: part.node as u8, rows, sum: part.sum, salt: self.salt };
         let search = Search::new(self.table, &self.gradients, &self.node_of_rows, &node);
         if rows.len() < FEW_ROWS { search.by_sorting() } else { search.by_histogram(histogram) }
     }

@@ -237,7 +237,7 @@ impl<'a> Search<'a> {
         });
         let (_, wanted) = keys.min().expect("there are candidates");
         let alike = self.candidates.iter().zip(&fingerprints).filter(|(_, fingerprint)| **fingerprint == wanted);
-        let drawn = alike.min_by_key(|((latent, _), _)| spread(*latent as u64 ^ spread(self.node.salt)));
+        let drawn = alike.min_by_key(|((latent, _), _)| spread(*latent as u64 ^ spread(wanted ^ self.node.salt)));
         *drawn.expect("one candidate has the fingerprint").0
     }
 
@@ -275,7 +275,7 @@ impl<'a> Search<'a> {
 }
 
 /// Spreads a number over all bits, as Steele et al. 2014 do for their generator.
-pub fn spread(number: u64) -> u64 {
+fn spread(number: u64) -> u64 {
     let spread = number.wrapping_add(0x9e37_79b9_7f4a_7c15);
     let spread = (spread ^ (spread >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
     let spread = (spread ^ (spread >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);

@@ -22,7 +22,7 @@ const TRAVERSED: usize = 32;
 /// How many images the reconstruction figure shows.
 const RECONSTRUCTED: usize = 16;
 /// How many pictures stand side by side in a figure for little room.
-const NARROW: usize = 5;
+const NARROW: usize = 6;
 
 /// File names of the figures in `figures/`.
 pub mod names {

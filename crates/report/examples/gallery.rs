@@ -7,8 +7,8 @@ use unbraid_data::{Error, ImageShape, Result};
 use unbraid_metrics::{Matrix, Scores};
 use unbraid_report::figures::traversals::value_headers;
 use unbraid_report::figures::{
-    FactorRow, Panels, Scale, ScoreBars, TraversalRow, Traversals, bars, compare_losses, contact_sheet, evenly_spread,
-    factor_rows, heatmap, loss_curves, reconstructions, traversals, traversals_gif,
+    FactorRow, Panels, Scale, TraversalRow, Traversals, compare_losses, contact_sheet, evenly_spread, factor_rows,
+    heatmap, loss_curves, reconstructions, traversals, traversals_gif,
 };
 use unbraid_report::loss_log::{LossColumn, LossTable};
 use unbraid_report::page::{Comparison, PageFigure, RunPage, comparison_page, run_page};
@@ -197,16 +197,7 @@ fn draw_comparison(folder: &Path, runs: &[RunPage]) -> Result<()> {
     let tables = [losses(1.0), losses(0.4)];
     let named: Vec<(String, &LossTable)> = runs.iter().map(|run| run.title.clone()).zip(&tables).collect();
     let curves = compare_losses("Losses of both runs", &named, "nats per image", Scale::Fitting, Panels::Beside);
-    let names = ["mig", "dci.disentanglement", "factor_vae", "sap", "cbd"];
-    let input = ScoreBars {
-        title: "Scores".to_string(),
-        runs: runs.iter().map(|run| run.title.clone()).collect(),
-        scores: names.map(|name| (name.to_string(), runs.iter().map(|run| run.scores.value(name)).collect())).to_vec(),
-    };
-    let figures = vec![
-        save(folder, "both", "scores", "Higher is better, up to 1.", &bars(&input))?,
-        save(folder, "both", "loss_curves", "Faint: as logged. Bold: running mean.", &curves)?,
-    ];
+    let figures = vec![save(folder, "both", "loss_curves", "Faint: as logged. Bold: running mean.", &curves)?];
     let comparison = Comparison {
         title: "Does supervision by pairs help?".to_string(),
         text: "Both runs see the same images in the same order.\n\nLook at the traversals: in the right column each \
@@ -233,13 +224,7 @@ fn draw_extremes(folder: &Path) -> Result<()> {
     table.columns.truncate(1);
     let runs: Vec<(String, &LossTable)> = (0..5).map(|run| (format!("runs/with_a_long_name_{run}"), &table)).collect();
     compare_losses("One part, five runs", &runs, "nats", Scale::Linear, Panels::Beside)
-        .save(&folder.join("curves_five.png"))?;
-    let scores = ["total_correlation", "mig"].map(|name| {
-        (name.to_string(), (0..5).map(|run| Some(f64::from(run) * 3.1 - 4.0)).collect::<Vec<Option<f64>>>())
-    });
-    let runs = runs.into_iter().map(|(name, _)| name).collect();
-    bars(&ScoreBars { title: "Five runs".to_string(), runs, scores: scores.to_vec() })
-        .save(&folder.join("bars_five.png"))
+        .save(&folder.join("curves_five.png"))
 }
 
 fn save(folder: &Path, prefix: &str, name: &str, caption: &str, canvas: &Canvas) -> Result<PageFigure> {

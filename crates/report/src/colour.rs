@@ -11,7 +11,7 @@ pub const INK: Colour = [34, 36, 40];
 pub const FAINT_INK: Colour = [104, 109, 117];
 /// Frames around pictures and panels.
 pub const FRAME: Colour = [176, 180, 186];
-/// Lines of a grid behind curves and bars.
+/// Lines of a grid behind curves.
 pub const GRID: Colour = [228, 230, 233];
 
 // Chosen to be told apart by readers with any colour vision, and to differ in lightness from their neighbours.

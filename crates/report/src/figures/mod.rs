@@ -1,7 +1,6 @@
 //! Figures: each file draws one kind, from plain values, on a canvas that is saved as PNG or GIF.
 
 pub mod axis;
-pub mod bars;
 pub mod contact_sheet;
 pub mod curves;
 pub mod factor_rows;
@@ -12,7 +11,6 @@ pub mod traversals;
 
 use crate::text::TextStyle;
 
-pub use bars::{ScoreBars, bars};
 pub use contact_sheet::contact_sheet;
 pub use curves::{Panels, Scale, compare_losses, loss_curves};
 pub use factor_rows::{FactorRow, evenly_spread, factor_rows};

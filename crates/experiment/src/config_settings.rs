@@ -14,6 +14,11 @@ pub const CONFIG_SETTINGS: &[Setting] = &[
         meaning: "how many images are encoded for the metrics; all where left out, which the ratio metrics need",
     },
     Setting {
+        name: "rows_seed",
+        values: Values::Whole(0, i64::MAX as u64),
+        meaning: "which rows these are; the same for every seed, so that runs can be compared",
+    },
+    Setting {
         name: "dataset.name",
         values: Values::Words("a name; has to be there"),
         meaning: "what is learned from: `unbraid list datasets`",
@@ -97,7 +102,7 @@ mod tests {
         let mut wanted = Vec::new();
         for key in KEYS {
             match *key {
-                "seed" | "rows" | "metrics" => wanted.push(key.to_string()),
+                "seed" | "rows" | "rows_seed" | "metrics" => wanted.push(key.to_string()),
                 "training" => {
                     wanted.extend(settings::as_table(&Training::default()).keys().map(|key| format!("training.{key}")));
                 }

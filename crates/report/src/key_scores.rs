@@ -51,6 +51,11 @@ impl Scale {
     }
 }
 
+/// Whether a note is shown with the key scores: one on the input, or on a metric among them.
+pub fn is_key(of: &str) -> bool {
+    of == "input" || KEY_SCORES.iter().any(|key| key.name == of)
+}
+
 /// The key scores that at least one of these has.
 pub fn key_scores<'a>(runs: impl IntoIterator<Item = &'a Scores>) -> Vec<&'static KeyScore> {
     let runs: Vec<&Scores> = runs.into_iter().collect();

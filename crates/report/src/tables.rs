@@ -5,7 +5,7 @@ use unbraid_data::words::on_one_line;
 use unbraid_metrics::Scores;
 
 use crate::headlines::by_metric;
-use crate::key_scores::{Scale, key_scores};
+use crate::key_scores::{Scale, is_key, key_scores};
 use crate::reasons::reasons;
 
 const ONE_RULE: TableStyle = TableStyle::new().header_separator(LineStyle::none().fill('─').junction('─'));
@@ -44,7 +44,7 @@ pub fn scores_table(scores: &Scores, width: Option<u16>) -> String {
         table.add_row([Cell::new(indented(name)), number_cell(&number)]);
     }
     let runs = [("", scores)];
-    text_of(&table) + &reasons_text(&runs, width) + &notes_text(&runs, width)
+    text_of(&table) + &reasons_text(&runs, width) + &notes_text(&runs, |_| true, width)
 }
 
 /// Scores of several runs side by side, a column for each; `–` where a score is undefined or was not asked for. The
@@ -57,7 +57,7 @@ pub fn comparison_table(runs: &[(&str, &Scores)], width: Option<u16>) -> String 
         let numbers = runs.iter().map(|(_, scores)| scores.value(score).map_or("–".to_string(), score_text));
         table.add_row(std::iter::once(Cell::new(indented(score))).chain(numbers.map(|number| number_cell(&number))));
     }
-    text_of(&table) + &reasons_text(runs, width) + &notes_text(runs, width)
+    text_of(&table) + &reasons_text(runs, width) + &notes_text(runs, |_| true, width)
 }
 
 /// The scores that one looks at first, of one run or of several side by side, with how to read each; notes stand below.
@@ -78,7 +78,7 @@ pub fn key_scores_table(runs: &[(&str, &Scores)], width: Option<u16>) -> String 
                 .chain([Cell::new(says)]),
         );
     }
-    text_of(&table) + &notes_text(runs, width)
+    text_of(&table) + &notes_text(runs, is_key, width)
 }
 
 /// The same as Markdown for reading: without the reasons, without variants of variants (`a.b.c`), and with three digits.
@@ -128,10 +128,10 @@ fn reasons_text(runs: &[(&str, &Scores)], width: Option<u16>) -> String {
 }
 
 /// What one has to know to read the numbers: a paragraph for each note, with the runs where it is not of all.
-fn notes_text(runs: &[(&str, &Scores)], width: Option<u16>) -> String {
+fn notes_text(runs: &[(&str, &Scores)], is_shown: fn(&str) -> bool, width: Option<u16>) -> String {
     let mut notes: Vec<(&(String, String), Vec<&str>)> = Vec::new();
     for (run, scores) in runs {
-        for note in &scores.notes {
+        for note in scores.notes.iter().filter(|(of, _)| is_shown(of)) {
             match notes.iter_mut().find(|(known, _)| *known == note) {
                 Some((_, of_runs)) => of_runs.push(run),
                 None => notes.push((note, vec![run])),

@@ -63,7 +63,17 @@ pub const ENTRY: Entry = Entry {
     paper: "Shu et al. 2020",
     settings: &[],
     ranges: &[("consistency", 0.0, 1.0), ("consistency.latent", 0.0, f64::INFINITY)],
-    left_alone_by: &[LatentOrder, LatentSigns, CommonScale, LatentScales, Shift, RowOrder, LogVariances, Losses],
+    left_alone_by: &[
+        LatentOrder,
+        LatentSigns,
+        CommonScale,
+        LatentScales,
+        Shift,
+        RowOrder,
+        ValueOrder,
+        LogVariances,
+        Losses,
+    ],
     build: |table| Ok(Box::new(settings::read::<Consistency>(table)?)),
     complete: settings::complete::<Consistency>,
 };

@@ -179,7 +179,7 @@ pub const ENTRY: Entry = Entry {
         ("dci_es.informativeness", 0.0, 1.0),
         ("dci_es.size", 0.0, f64::INFINITY),
     ],
-    left_alone_by: &[Shift, RowOrder, LogVariances, Losses],
+    left_alone_by: &[CommonScale, LatentScales, Shift, RowOrder, ValueOrder, LogVariances, Losses],
     build,
     complete: settings::complete::<DciEs>,
 };

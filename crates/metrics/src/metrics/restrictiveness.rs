@@ -92,7 +92,7 @@ pub const ENTRY: Entry = Entry {
     paper: "Shu et al. 2020",
     settings: &[],
     ranges: &[("restrictiveness", 0.0, 1.0)],
-    left_alone_by: &[LatentOrder, LatentSigns, CommonScale, Shift, RowOrder, LogVariances, Losses],
+    left_alone_by: &[LatentOrder, LatentSigns, CommonScale, Shift, RowOrder, ValueOrder, LogVariances, Losses],
     build: |table| Ok(Box::new(settings::read::<Restrictiveness>(table)?)),
     complete: settings::complete::<Restrictiveness>,
 };

@@ -213,7 +213,7 @@ pub const ENTRY: Entry = Entry {
         },
     ],
     ranges: &[("rmig", 0.0, 1.0), ("rmig.nats", 0.0, f64::INFINITY)],
-    left_alone_by: &[LatentOrder, LatentSigns, RowOrder, Losses],
+    left_alone_by: &[LatentOrder, LatentSigns, RowOrder, ValueOrder, Losses],
     build: |table| {
         let rmig: Rmig = settings::read(table)?;
         check_bins(rmig.bins)?;

@@ -70,7 +70,7 @@ pub const ENTRY: Entry = Entry {
         ("windin.informativeness", 0.0, f64::INFINITY),
         ("windin.shared", 0.0, f64::INFINITY),
     ],
-    left_alone_by: &[Shift, RowOrder, Losses],
+    left_alone_by: &[Shift, RowOrder, ValueOrder, Losses],
     build: |table| {
         let windin: Windin = settings::read(table)?;
         check_draws(windin.samples, windin.rows)?;

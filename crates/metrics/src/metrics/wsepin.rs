@@ -93,7 +93,7 @@ pub const ENTRY: Entry = Entry {
     paper: "Do and Tran 2020",
     settings: SETTINGS,
     ranges: &[("wsepin", f64::NEG_INFINITY, f64::INFINITY)],
-    left_alone_by: &[Shift, RowOrder, Losses],
+    left_alone_by: &[Shift, RowOrder, ValueOrder, Losses],
     build: |table| {
         let wsepin: Wsepin = settings::read(table)?;
         check_draws(wsepin.samples, wsepin.rows)?;

@@ -249,7 +249,17 @@ pub const ENTRY: Entry = Entry {
         },
     ],
     ranges: &[("z_max_variance", 0.0, 1.0), ("z_max_variance.scaled", -1.0, 1.0)],
-    left_alone_by: &[LatentOrder, LatentSigns, CommonScale, LatentScales, Shift, RowOrder, LogVariances, Losses],
+    left_alone_by: &[
+        LatentOrder,
+        LatentSigns,
+        CommonScale,
+        LatentScales,
+        Shift,
+        RowOrder,
+        ValueOrder,
+        LogVariances,
+        Losses,
+    ],
     build: |table| Ok(Box::new(settings::read::<ZMaxVariance>(table)?.check()?)),
     complete: settings::complete::<ZMaxVariance>,
 };

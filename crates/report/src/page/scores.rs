@@ -6,7 +6,7 @@ use unbraid_metrics::{METRICS, Scores};
 
 use super::html::{self, escape};
 use crate::headlines::by_metric;
-use crate::key_scores::{KEY_SCORES, KeyScore, Scale, key_scores};
+use crate::key_scores::{KEY_SCORES, KeyScore, Scale, is_key, key_scores};
 use crate::reasons::reasons;
 use crate::tables::{score_names, score_text};
 
@@ -72,7 +72,7 @@ pub(super) fn key_table(runs: &Runs) -> String {
 /// What one has to know to read the numbers, and which key scores are not there.
 pub(super) fn notes(runs: &Runs) -> String {
     let mut notes: Vec<String> = Vec::new();
-    for (of, note) in runs.iter().flat_map(|(_, scores)| &scores.notes) {
+    for (of, note) in runs.iter().flat_map(|(_, scores)| &scores.notes).filter(|(of, _)| is_key(of)) {
         let line = format!("<li><b>{}</b>: {}</li>\n", escape(of), escape(note));
         if !notes.contains(&line) {
             notes.push(line);
@@ -120,12 +120,20 @@ fn metric_group(names: &[&str], runs: &Runs) -> String {
             std::iter::once(name.to_string()).chain(runs.iter().map(|(_, scores)| number(scores, name))).collect()
         })
         .collect();
+    let mut notes: Vec<String> = Vec::new();
+    for (_, note) in runs.iter().flat_map(|(_, scores)| &scores.notes).filter(|(of, _)| of == metric) {
+        let line = format!("<p class=\"note\">{}</p>\n", escape(note));
+        if !notes.contains(&line) {
+            notes.push(line);
+        }
+    }
     format!(
         "<details class=\"metric\">\n<summary><b>{}</b> <span class=\"number\">{}</span> <span class=\"about\">{}</span>\
-         </summary>\n{}</details>\n",
+         </summary>\n{}{}</details>\n",
         escape(metric),
         own.join(" / "),
         escape(about),
+        notes.concat(),
         html::table(&header, &rows)
     )
 }

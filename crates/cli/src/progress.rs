@@ -268,18 +268,19 @@ mod tests {
             ["mig", "cbd", "dci"].iter().for_each(|name| progress.next_item(name));
         });
         assert!(told.len() >= 2, "{told:?}");
-        assert!(told.contains(&"measuring 3/33, dci, 0 s so far".to_string()), "{told:?}");
+        assert!(told.iter().any(|line| line.starts_with("measuring 3/33, dci, ")), "{told:?}");
 
         let told = lines_of(|progress| {
             progress.stage("training", 1000);
             progress.progress(0);
             progress.step(200, 12.3, 64);
         });
-        let line = told.first().unwrap();
-        assert!(line.starts_with("training 200/1000, loss 12.300, ") && line.ends_with(" s left"), "{line}");
+        let is_whole =
+            |line: &String| line.starts_with("training 200/1000, loss 12.300, ") && line.ends_with(" s left");
+        assert!(told.iter().any(is_whole), "{told:?}");
 
         let told = lines_of(|progress| progress.stage("drawing", 0));
-        assert!(told.contains(&"drawing, 0 s so far".to_string()), "{told:?}");
+        assert!(told.iter().any(|line| line.starts_with("drawing, ")), "{told:?}");
     }
 
     #[test]

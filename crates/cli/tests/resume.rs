@@ -119,8 +119,10 @@ fn a_run_that_goes_on_longer_ends_like_one_that_was_that_long_from_the_start() {
     let place = trained();
     place.output(&["resume", "a", "--set", "training.steps=60", "--set", "rows=30"]);
     place.output(&["train", "small.toml", "--out", "b", "--set", "training.steps=60", "--set", "rows=30"]);
-    for ((name, found), (_, wanted)) in exact_files(&place.path("a")).iter().zip(exact_files(&place.path("b"))) {
-        assert!(*found == wanted, "{name} differs");
+    let [found, wanted] = ["a", "b"].map(|run| exact_files(&place.path(run)));
+    assert_eq!(found.len(), wanted.len());
+    for (found, wanted) in found.iter().zip(wanted) {
+        assert!(*found == wanted, "{} differs", found.0);
     }
     assert!(place.run(&["resume", "a"]).status.success());
 }

@@ -121,8 +121,11 @@ fn what_is_told_is_taken_and_what_lies_beyond_is_refused() {
                     }
                     let refused = (row.build)(&with(setting.name, Value::String("no such name".to_string())));
                     let message = refused.unwrap_err().to_string();
-                    let all = message.split_once("wanted one of ").map(|(_, all)| all.trim_end());
-                    assert_eq!(all.unwrap_or(&names.join(", ")), names.join(", "), "{place}");
+                    // Reconstruction losses are a list of their own, which is held below.
+                    if setting.name != "reconstruction" {
+                        let all = message.split_once("wanted one of ").map(|(_, all)| all.trim_end());
+                        assert_eq!(all, Some(names.join(", ").as_str()), "{place}: {message}");
+                    }
                 }
                 Values::Flag => [true, false].into_iter().for_each(|value| check(Value::Boolean(value), true)),
                 Values::Words(_) => check(Value::Boolean(true), false),

@@ -93,43 +93,52 @@ fn read_column(
         memory.limit.check(memory.bytes + chunk.uncompressed_size().max(0) as f64)?;
         let reader = file.get_row_group(group).and_then(|rows| rows.get_column_reader(position));
         let reader = reader.map_err(|error| unreadable(&error))?;
-        match (&mut values, reader) {
-            (Values::Numbers(numbers), ColumnReader::BoolColumnReader(reader)) => {
-                append(reader, n_rows, numbers, |&value| Ok(f64::from(u8::from(value))))
-            }
-            (Values::Numbers(numbers), ColumnReader::Int32ColumnReader(reader)) => {
-                append(reader, n_rows, numbers, |&value| {
-                    Ok(decoding.whole(i64::from(value), u64::from(value.cast_unsigned())))
-                })
-            }
-            (Values::Numbers(numbers), ColumnReader::Int64ColumnReader(reader)) => {
-                append(reader, n_rows, numbers, |&value| Ok(decoding.whole(value, value.cast_unsigned())))
-            }
-            (Values::Numbers(numbers), ColumnReader::FloatColumnReader(reader)) => {
-                append(reader, n_rows, numbers, |&value| Ok(f64::from(value)))
-            }
-            (Values::Numbers(numbers), ColumnReader::DoubleColumnReader(reader)) => {
-                append(reader, n_rows, numbers, |&value| Ok(value))
-            }
-            (Values::Numbers(numbers), ColumnReader::FixedLenByteArrayColumnReader(reader)) => {
-                append(reader, n_rows, numbers, |value| match value.data() {
-                    &[low, high] => Ok(half(u16::from_le_bytes([low, high]))),
-                    other => Err(Error::new(format!("holds a 16-bit float of {} bytes", other.len()))),
-                })
-            }
-            (Values::Text(texts), ColumnReader::ByteArrayColumnReader(reader)) => {
-                append(reader, n_rows, texts, |value| {
-                    memory.take((size_of::<String>() + value.len()) as f64)?;
-                    text_of(value)
-                })
-            }
-            _ => Err(Error::new("is not what the file announces")),
-        }?;
+        append_group(&mut values, reader, decoding, n_rows, memory)?;
     }
     if values.n_rows() != n_rows {
         return Err(wrong_count(values.n_rows(), n_rows));
     }
     Ok(values)
+}
+
+/// Adds the values that one group of rows has in a column.
+fn append_group(
+    values: &mut Values,
+    reader: ColumnReader,
+    decoding: Decoding,
+    n_rows: usize,
+    memory: &mut Memory,
+) -> Result<()> {
+    match (values, reader) {
+        (Values::Numbers(numbers), ColumnReader::BoolColumnReader(reader)) => {
+            append(reader, n_rows, numbers, |&value| Ok(f64::from(u8::from(value))))
+        }
+        (Values::Numbers(numbers), ColumnReader::Int32ColumnReader(reader)) => {
+            append(reader, n_rows, numbers, |&value| {
+                Ok(decoding.whole(i64::from(value), u64::from(value.cast_unsigned())))
+            })
+        }
+        (Values::Numbers(numbers), ColumnReader::Int64ColumnReader(reader)) => {
+            append(reader, n_rows, numbers, |&value| Ok(decoding.whole(value, value.cast_unsigned())))
+        }
+        (Values::Numbers(numbers), ColumnReader::FloatColumnReader(reader)) => {
+            append(reader, n_rows, numbers, |&value| Ok(f64::from(value)))
+        }
+        (Values::Numbers(numbers), ColumnReader::DoubleColumnReader(reader)) => {
+            append(reader, n_rows, numbers, |&value| Ok(value))
+        }
+        (Values::Numbers(numbers), ColumnReader::FixedLenByteArrayColumnReader(reader)) => {
+            append(reader, n_rows, numbers, |value| match value.data() {
+                &[low, high] => Ok(half(u16::from_le_bytes([low, high]))),
+                other => Err(Error::new(format!("holds a 16-bit float of {} bytes", other.len()))),
+            })
+        }
+        (Values::Text(texts), ColumnReader::ByteArrayColumnReader(reader)) => append(reader, n_rows, texts, |value| {
+            memory.take((size_of::<String>() + value.len()) as f64)?;
+            text_of(value)
+        }),
+        _ => Err(Error::new("is not what the file announces")),
+    }
 }
 
 fn wrong_count(n_values: usize, n_rows: usize) -> Error {

@@ -5,6 +5,15 @@ pub fn counted(count: usize, thing: &str) -> String {
     if count == 1 { format!("1 {thing}") } else { format!("{count} {thing}s") }
 }
 
+/// `a`, `a and b`, `a, b and c`; `nothing` for no name.
+pub fn listed(names: &[&str]) -> String {
+    match names {
+        [] => "nothing".to_string(),
+        [name] => name.to_string(),
+        [first @ .., last] => format!("{} and {last}", first.join(", ")),
+    }
+}
+
 /// The text on one line: control characters, which could move the cursor or colour the terminal, are shown as JSON writes
 /// them, `\u001b`.
 pub fn on_one_line(text: &str) -> String {
@@ -35,6 +44,11 @@ mod tests {
     #[test]
     fn one_of_a_thing_is_no_plural() {
         assert_eq!([0, 1, 2].map(|count| counted(count, "value")), ["0 values", "1 value", "2 values"]);
+    }
+
+    #[test]
+    fn the_last_of_several_names_follows_an_and() {
+        assert_eq!([listed(&[]), listed(&["a"]), listed(&["a", "b", "c"])], ["nothing", "a", "a, b and c"]);
     }
 
     #[test]

@@ -1,6 +1,6 @@
 //! What the keys of a config are, take and mean, apart from those of the lists: what `unbraid list config` tells.
 
-use toml::{Table, Value};
+use toml::Value;
 use unbraid_data::settings::{Setting, Values};
 
 use crate::config::{Config, MOST_LEARNING_RATE};
@@ -73,8 +73,7 @@ pub fn config_default(name: &str) -> Option<Value> {
         return None;
     }
     let config = Config::parse(SHORTEST, &[]).expect("the shortest config is one");
-    let mut table: Table = config.to_toml().parse().expect("a config is written as TOML");
-    match table.remove(section)? {
+    match config.to_table().remove(section)? {
         Value::Table(mut of_section) => of_section.remove(key),
         value => Some(value),
     }

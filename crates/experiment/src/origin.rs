@@ -1,6 +1,7 @@
 //! What decided a run's training, which a checkpoint keeps; and what may change from one session of a run to the next.
 
 use toml::{Table, Value};
+use unbraid_data::words::listed;
 use unbraid_data::{Error, Result};
 
 use crate::config::{Config, KEYS, parse_toml};
@@ -44,8 +45,7 @@ pub fn check_changes(changes: &[String]) -> Result<()> {
 }
 
 fn only_these() -> String {
-    let (last, others) = MAY_CHANGE.split_last().expect("some may change");
-    format!("only {} and {last} may change in a run", others.join(", "))
+    format!("only {} may change in a run", listed(MAY_CHANGE))
 }
 
 /// The table without what may change.

@@ -3,6 +3,7 @@
 use std::path::Path;
 
 use toml::Value;
+use unbraid_data::words::{counted, listed};
 use unbraid_data::{Dataset, Error, Result, datasets, samplers};
 use unbraid_learn::checkpoint;
 use unbraid_report::RunFolder;
@@ -10,7 +11,7 @@ use unbraid_report::page::{PageFigure, RunPage, run_page};
 use unbraid_report::run_folder::quoted;
 
 use crate::config::Config;
-use crate::pictures::{names, narrow_name};
+use crate::pictures::{names, narrow_name, shows_pictures};
 
 /// The figures in the order of the page, with what there is to see in each.
 const FIGURES: &[(&str, &str, &str)] = &[
@@ -53,7 +54,7 @@ pub fn describe(folder: &RunFolder, config: &Config) -> Result<RunPage> {
         scores: folder.read_scores()?,
         figures,
         config: config.to_toml(),
-        commands: commands(folder.path(), n_steps),
+        commands: commands(folder.path(), n_steps, dataset.as_ref()),
     })
 }
 
@@ -81,43 +82,36 @@ fn sentence(config: &Config, dataset: &dyn Dataset, n_steps: u64) -> Result<Stri
     };
     let fixed = if fixed.is_empty() { String::new() } else { format!(" ({})", fixed.join(", ")) };
     let latents = match config.model.settings.get("latents") {
-        Some(latents) => format!(" with {latents} latents"),
-        None => String::new(),
+        Some(Value::Integer(latents)) => format!(" with {}", counted(*latents as usize, "latent")),
+        _ => String::new(),
     };
     Ok(format!(
-        "{}, trained for {} steps of {} {examples} on {}{fixed}: {} images that differ in {}. The network is {}{latents}; \
+        "{}, trained for {} {} of {} {examples} on {}{fixed}: {} images that differ in {}. The network is {}{latents}; \
          seed {}.",
         config.framework.name,
         with_separators(n_steps),
+        if n_steps == 1 { "step" } else { "steps" },
         config.training.batch_size,
         config.dataset.name,
         with_separators(dataset.n_images() as u64),
-        in_words(&dataset.factors().names().collect::<Vec<_>>()),
+        listed(&dataset.factors().names().collect::<Vec<_>>()),
         config.model.name,
         config.seed,
     ))
 }
 
 /// What can be done with the run.
-fn commands(path: &Path, n_steps: u64) -> Vec<(String, String)> {
+fn commands(path: &Path, n_steps: u64, dataset: &dyn Dataset) -> Vec<(String, String)> {
     let run = quoted(path);
-    [
+    let mut commands = vec![
         ("Train on", format!("unbraid resume {run} --set training.steps={}", n_steps.saturating_mul(2))),
-        ("Score again, with other settings", format!("unbraid evaluate {run} --set mig.bins=10")),
-        ("Traverse other values", format!("unbraid traverse {run} --range std")),
+        ("Score again, with other settings", format!("unbraid evaluate {run} --metrics mig --set mig.bins=10")),
         ("Make this page again", format!("unbraid report {run}")),
-    ]
-    .map(|(what_for, command)| (what_for.to_string(), command))
-    .to_vec()
-}
-
-/// `scale`, `scale and x`, `scale, x and y`.
-fn in_words(names: &[&str]) -> String {
-    match names {
-        [] => "nothing".to_string(),
-        [name] => name.to_string(),
-        [first @ .., last] => format!("{} and {last}", first.join(", ")),
+    ];
+    if shows_pictures(dataset) {
+        commands.push(("Traverse other values", format!("unbraid traverse {run} --range std")));
     }
+    commands.into_iter().map(|(what_for, command)| (what_for.to_string(), command)).collect()
 }
 
 /// `10000` as `10,000`.
@@ -152,8 +146,13 @@ mod tests {
 
     #[test]
     fn commands_go_on_with_the_run() {
-        let commands = commands(Path::new("runs/a b"), 40);
-        assert_eq!(commands[0].1, "unbraid resume 'runs/a b' --set training.steps=80");
+        let of = |name: &str| {
+            let dataset = datasets::open(name, &toml::Table::new()).unwrap();
+            commands(Path::new("runs/a b"), 40, dataset.as_ref())
+        };
+        assert_eq!(of("xy_squares")[0].1, "unbraid resume 'runs/a b' --set training.steps=80");
+        let traverses = |name: &str| of(name).iter().any(|(_, command)| command.contains("traverse"));
+        assert_eq!([traverses("xy_squares"), traverses("synth_linear")], [true, false]);
     }
 
     #[test]

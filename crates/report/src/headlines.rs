@@ -38,7 +38,8 @@ pub fn by_metric(names: &[String]) -> Vec<&str> {
     ordered
 }
 
-fn metric_of(name: &str) -> &str {
+/// The metric that a score is of.
+pub(crate) fn metric_of(name: &str) -> &str {
     name.split_once('.').map_or(name, |(metric, _)| metric)
 }
 

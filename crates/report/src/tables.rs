@@ -6,7 +6,7 @@ use unbraid_metrics::Scores;
 
 use crate::headlines::by_metric;
 use crate::key_scores::{Scale, is_key, key_scores};
-use crate::reasons::reasons;
+use crate::reasons::{Note, notes, reasons};
 
 const ONE_RULE: TableStyle = TableStyle::new().header_separator(LineStyle::none().fill('─').junction('─'));
 
@@ -60,13 +60,18 @@ pub fn comparison_table(runs: &[(&str, &Scores)], width: Option<u16>) -> String 
     text_of(&table) + &reasons_text(runs, width) + &notes_text(runs, |_| true, width)
 }
 
-/// The scores that one looks at first, of one run or of several side by side, with how to read each; notes stand below.
+/// The scores that one looks at first, of one run or of several side by side, with how to read each; notes stand below. All
+/// scores where there is none of these.
 pub fn key_scores_table(runs: &[(&str, &Scores)], width: Option<u16>) -> String {
+    let keys = key_scores(runs.iter().map(|(_, scores)| *scores));
+    if keys.is_empty() {
+        return if let [(_, scores)] = runs { scores_table(scores, width) } else { comparison_table(runs, width) };
+    }
     let names = runs.iter().map(|(name, _)| number_cell(if runs.len() == 1 { "value" } else { name }));
     let says = format!("what it says ({}, unless told)", Scale::UpToOne.text());
     let header = std::iter::once(Cell::new("score")).chain(names).chain([Cell::new(says)]);
     let mut table = plain_table(header.collect(), width);
-    for key in key_scores(runs.iter().map(|(_, scores)| *scores)) {
+    for key in keys {
         let numbers = runs.iter().map(|(_, scores)| scores.value(key.name).map_or("–".to_string(), score_text));
         let says = match key.scale {
             Scale::UpToOne => key.says.to_string(),
@@ -129,24 +134,12 @@ fn reasons_text(runs: &[(&str, &Scores)], width: Option<u16>) -> String {
 
 /// What one has to know to read the numbers: a paragraph for each note, with the runs where it is not of all.
 fn notes_text(runs: &[(&str, &Scores)], is_shown: fn(&str) -> bool, width: Option<u16>) -> String {
-    let mut notes: Vec<(&(String, String), Vec<&str>)> = Vec::new();
-    for (run, scores) in runs {
-        for note in scores.notes.iter().filter(|(of, _)| is_shown(of)) {
-            match notes.iter_mut().find(|(known, _)| *known == note) {
-                Some((_, of_runs)) => of_runs.push(run),
-                None => notes.push((note, vec![run])),
-            }
-        }
-    }
-    if notes.is_empty() {
-        return String::new();
-    }
-    let mut text = "\nnotes:\n".to_string();
-    for ((of, note), of_runs) in notes {
-        let of_runs = if of_runs.len() == runs.len() { String::new() } else { format!(" of {}", of_runs.join(", ")) };
+    let mut text = String::new();
+    for Note { of, text: note, runs: of_runs } in notes(runs, is_shown) {
+        let of_runs = if of_runs.is_empty() { String::new() } else { format!(" of {}", of_runs.join(", ")) };
         text += &wrapped(&on_one_line(&format!("{of}{of_runs}: {note}")), width);
     }
-    text
+    if text.is_empty() { text } else { format!("\nnotes:\n{text}") }
 }
 
 /// The text in lines of at most `width` letters, the first indented by two, the others by four.
@@ -302,6 +295,9 @@ mod tests {
             "{both}"
         );
         assert!(!both.contains("sap"), "{both}");
+        let none = Scores::new().with("sap", 0.25).without("mig", "one factor");
+        let told = key_scores_table(&[("a", &none)], None);
+        assert!(told.contains(" sap") && told.contains("mig: one factor"), "{told}");
     }
 
     #[test]

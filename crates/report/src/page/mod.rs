@@ -60,7 +60,7 @@ pub struct Comparison {
 pub fn run_page(run: &RunPage) -> String {
     let mut body = format!("<h1>{}</h1>\n<p class=\"lead\">{}</p>\n", escape(&run.title), escape(&run.sentence));
     let named = [(run.title.as_str(), &run.scores)];
-    let _ = write!(body, "<section>\n{}{}</section>\n", scores::cards(&run.scores), scores::notes(&named));
+    let _ = write!(body, "<section>\n{}{}</section>\n", scores::cards(&run.scores), scores::key_notes(&named));
     body.push_str("<div class=\"figures\">\n");
     body.extend(run.figures.iter().map(|figure| section(&figure.name, &html::figure(figure, Room::Window))));
     body.push_str("</div>\n");
@@ -78,7 +78,7 @@ pub fn comparison_page(comparison: &Comparison) -> String {
     for paragraph in comparison.text.split("\n\n").map(str::trim).filter(|paragraph| !paragraph.is_empty()) {
         let _ = writeln!(body, "<p class=\"lead\">{}</p>", escape(paragraph));
     }
-    let _ = write!(body, "<section>\n{}{}</section>\n", scores::key_table(&named), scores::notes(&named));
+    let _ = write!(body, "<section>\n{}{}</section>\n", scores::key_table(&named), scores::key_notes(&named));
     for name in figure_names(comparison) {
         // A figure of all runs together says what those of each would.
         match comparison.figures.iter().find(|figure| figure.name == name) {

@@ -2,12 +2,13 @@
 
 use std::fmt::Write;
 
+use unbraid_data::words::counted;
 use unbraid_metrics::{METRICS, Scores};
 
 use super::html::{self, escape};
-use crate::headlines::by_metric;
+use crate::headlines::{by_metric, metric_of};
 use crate::key_scores::{KEY_SCORES, KeyScore, Scale, is_key, key_scores};
-use crate::reasons::reasons;
+use crate::reasons::{Note, notes, reasons};
 use crate::tables::{score_names, score_text};
 
 /// Named scores of one run, or of several side by side.
@@ -70,20 +71,17 @@ pub(super) fn key_table(runs: &Runs) -> String {
 }
 
 /// What one has to know to read the numbers, and which key scores are not there.
-pub(super) fn notes(runs: &Runs) -> String {
-    let mut notes: Vec<String> = Vec::new();
-    for (of, note) in runs.iter().flat_map(|(_, scores)| &scores.notes).filter(|(of, _)| is_key(of)) {
-        let line = format!("<li><b>{}</b>: {}</li>\n", escape(of), escape(note));
-        if !notes.contains(&line) {
-            notes.push(line);
-        }
-    }
+pub(super) fn key_notes(runs: &Runs) -> String {
+    let mut lines: Vec<String> =
+        notes(runs, is_key).iter().map(|note| format!("<li>{}</li>\n", note_text(note))).collect();
+    let is_missing = |key: &&KeyScore| runs.iter().all(|(_, scores)| scores.value(key.name).is_none());
     let is_undefined = |name: &str| runs.iter().any(|(_, scores)| scores.undefined.iter().any(|(of, _)| of == name));
-    let missing: Vec<&str> = KEY_SCORES.iter().map(|key| key.name).filter(|name| is_undefined(name)).collect();
+    let missing = KEY_SCORES.iter().filter(is_missing).map(|key| key.name);
+    let missing: Vec<&str> = missing.filter(|name| is_undefined(name)).collect();
     if !missing.is_empty() {
-        notes.push(format!("<li>Not defined here, for reasons told below: {}.</li>\n", missing.join(", ")));
+        lines.push(format!("<li>Not defined here, for reasons told below: {}.</li>\n", missing.join(", ")));
     }
-    if notes.is_empty() { String::new() } else { format!("<ul class=\"notes\">\n{}</ul>\n", notes.concat()) }
+    if lines.is_empty() { String::new() } else { format!("<ul class=\"notes\">\n{}</ul>\n", lines.concat()) }
 }
 
 /// Every score, folded, those of a metric together, with a field to search them; then those that are not defined.
@@ -120,20 +118,17 @@ fn metric_group(names: &[&str], runs: &Runs) -> String {
             std::iter::once(name.to_string()).chain(runs.iter().map(|(_, scores)| number(scores, name))).collect()
         })
         .collect();
-    let mut notes: Vec<String> = Vec::new();
-    for (_, note) in runs.iter().flat_map(|(_, scores)| &scores.notes).filter(|(of, _)| of == metric) {
-        let line = format!("<p class=\"note\">{}</p>\n", escape(note));
-        if !notes.contains(&line) {
-            notes.push(line);
-        }
-    }
+    let notes: String = notes(runs, |of| of == metric)
+        .iter()
+        .map(|note| format!("<p class=\"note\">{}</p>\n", note_text(note)))
+        .collect();
     format!(
         "<details class=\"metric\">\n<summary><b>{}</b> <span class=\"number\">{}</span> <span class=\"about\">{}</span>\
          </summary>\n{}{}</details>\n",
         escape(metric),
         own.join(" / "),
         escape(about),
-        notes.concat(),
+        notes,
         html::table(&header, &rows)
     )
 }
@@ -158,13 +153,10 @@ fn undefined(runs: &Runs) -> String {
     format!("<details class=\"undefined\">\n<summary>{summary}</summary>\n<ul>\n{lines}</ul>\n</details>\n")
 }
 
-/// `1 score`, `3 scores`.
-fn counted(number: usize, what: &str) -> String {
-    if number == 1 { format!("1 {what}") } else { format!("{number} {what}s") }
-}
-
-fn metric_of(name: &str) -> &str {
-    name.split_once('.').map_or(name, |(metric, _)| metric)
+/// What a note is on, the runs that it is of where it is not of all, and what it says.
+fn note_text(note: &Note) -> String {
+    let of_runs = if note.runs.is_empty() { String::new() } else { format!(" (of {})", note.runs.join(", ")) };
+    format!("<b>{}</b>{}: {}", escape(note.of), escape(&of_runs), escape(note.text))
 }
 
 /// A bar as long as the score, where it lies between 0 and 1.
@@ -225,7 +217,7 @@ mod tests {
     #[test]
     fn notes_tell_what_is_missing_among_the_key_scores() {
         let scores = example();
-        let notes = notes(&[("a", &scores), ("b", &scores)]);
+        let notes = key_notes(&[("a", &scores), ("b", &scores)]);
         assert_eq!(notes.matches("<li>").count(), 2, "{notes}");
         assert!(notes.contains("<b>input</b>: few rows") && notes.contains("told below: axis_ratio."), "{notes}");
     }

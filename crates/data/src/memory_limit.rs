@@ -20,8 +20,8 @@ impl Default for MemoryLimit {
 }
 
 impl MemoryLimit {
-    /// Room for a million rows of a hundred latents and more; metrics take a few times as much again.
-    pub const DEFAULT_GIGABYTES: f64 = 2.0;
+    /// Room for a million rows of a hundred latents; metrics take a few times as much again.
+    pub const DEFAULT_GIGABYTES: f64 = 1.0;
 
     /// A limit of this many gigabytes, which is above 0.
     pub fn gigabytes(gigabytes: f64) -> Result<Self> {
@@ -66,8 +66,8 @@ mod tests {
     #[test]
     fn a_refusal_says_how_much_it_would_be_and_how_to_raise_the_limit() {
         let limit = MemoryLimit::default();
-        assert_eq!(limit.check(2e9), Ok(()));
-        let wanted = "would take 8.12 GB of memory, above the limit of 2 GB\n       keep fewer rows; or, where there is as \
+        assert_eq!(limit.check(1e9), Ok(()));
+        let wanted = "would take 8.12 GB of memory, above the limit of 1 GB\n       keep fewer rows; or, where there is as \
                       much memory, raise it: `--memory-limit 8.3`";
         assert_eq!(limit.check(8.125e9).unwrap_err().to_string(), wanted);
         assert_eq!(MemoryLimit::gigabytes(8.3).unwrap().check(8.125e9), Ok(()));

@@ -1,6 +1,7 @@
 //! What decided a run's training, which a checkpoint keeps; and what may change from one session of a run to the next.
 
 use toml::{Table, Value};
+use unbraid_data::error::did_you_mean;
 use unbraid_data::words::listed;
 use unbraid_data::{Error, Result};
 
@@ -39,6 +40,10 @@ pub fn check_changes(changes: &[String]) -> Result<()> {
     let key = |change: &String| change.split('=').next().unwrap_or_default().trim().to_string();
     match changes.iter().map(key).find(|key| !MAY_CHANGE.contains(&key.as_str())) {
         None => Ok(()),
+        Some(key) if !did_you_mean(&key, MAY_CHANGE.iter().copied()).is_empty() => {
+            let close = did_you_mean(&key, MAY_CHANGE.iter().copied());
+            Err(Error::new(format!("--set {key}: a run cannot change that{close}")).help(only_these()))
+        }
         Some(key) => Err(Error::new(format!("--set {key}: a run goes on with the \"{key}\" that it was started with"))
             .help(format!("{}; `unbraid train` starts a new run", only_these()))),
     }
@@ -142,6 +147,12 @@ mod tests {
             first(&["dataset.fix={ x_0 = 0 }"]),
             format!("\"dataset.fix\" {end}: it is {{ x_0 = 0 }}, and was left out")
         );
+    }
+
+    #[test]
+    fn a_key_close_to_one_that_may_change_is_offered() {
+        let message = check_changes(&["training.step=80".to_string()]).unwrap_err().to_string();
+        assert!(message.contains("did you mean \"training.steps\"?"), "{message}");
     }
 
     #[test]

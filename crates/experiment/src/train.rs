@@ -59,9 +59,6 @@ pub fn train(
     let (dataset, sampler) = (prepared.dataset.clone(), prepared.sampler.clone());
     let mut loader = Loader::start(dataset, sampler, Seed(config.seed), training.batch_size, saved, LOADING_THREADS)?;
     let (pixels, origin) = (prepared.dataset.image_shape().n_pixels(), config.origin());
-    if saved < training.steps {
-        folder.remove_results()?;
-    }
 
     watch.stage("training", training.steps);
     watch.progress(saved);
@@ -78,6 +75,8 @@ pub fn train(
             log.flush()?;
             let bytes =
                 checkpoint::write(learner, &origin).map_err(|error| keep_log(error, &mut log, folder, saved))?;
+            // What was made with the checkpoint before would not belong to this one; until then it is kept.
+            folder.remove_results()?;
             folder.write_model(&bytes)?;
             saved = losses.step;
         }

@@ -83,7 +83,17 @@ pub fn key_scores_table(runs: &[(&str, &Scores)], width: Option<u16>) -> String 
                 .chain([Cell::new(says)]),
         );
     }
-    text_of(&table) + &notes_text(runs, is_key, width)
+    text_of(&table) + &missing_text(runs, width) + &notes_text(runs, is_key, width)
+}
+
+/// Why key scores are not defined.
+fn missing_text(runs: &[(&str, &Scores)], width: Option<u16>) -> String {
+    let of_keys = |scores: &Scores| Scores {
+        undefined: scores.undefined.iter().filter(|(name, _)| is_key(name)).cloned().collect(),
+        ..Scores::new()
+    };
+    let missing: Vec<(&str, Scores)> = runs.iter().map(|(name, scores)| (*name, of_keys(scores))).collect();
+    reasons_text(&missing.iter().map(|(name, scores)| (*name, scores)).collect::<Vec<_>>(), width)
 }
 
 /// The same as Markdown for reading: without the reasons, without variants of variants (`a.b.c`), and with three digits.
@@ -180,6 +190,8 @@ pub fn settings_table(rows: &[SettingRow], width: Option<u16>) -> String {
 
 /// A number with four digits after the point; very small and very large ones as a power of ten.
 pub fn score_text(value: f64) -> String {
+    // Rounding errors about 0 are 0.
+    let value = if value.abs() < 1e-12 { 0.0 } else { value };
     let size = value.abs();
     if value == 0.0 || (1e-4..1e6).contains(&size) { format!("{value:.4}") } else { format!("{value:.3e}") }
 }
@@ -295,6 +307,9 @@ mod tests {
             "{both}"
         );
         assert!(!both.contains("sap"), "{both}");
+        let collapsed = run.clone().without("dci", "every latent is constant").without("irs", "not told");
+        let told = key_scores_table(&[("a", &collapsed)], None);
+        assert!(told.contains("not defined:\n  dci: every latent is constant\n") && !told.contains("irs"), "{told}");
         let none = Scores::new().with("sap", 0.25).without("mig", "one factor");
         let told = key_scores_table(&[("a", &none)], None);
         assert!(told.contains(" sap") && told.contains("mig: one factor"), "{told}");

@@ -14,6 +14,7 @@ use unbraid_report::Picture;
 use unbraid_report::figures::contact_sheet::contact_sheet;
 use unbraid_report::figures::factor_rows::{FactorRow, evenly_spread, factor_rows};
 
+use super::inputs::check_npz_name;
 use super::list::datasets_table;
 use crate::Outcome;
 use crate::output::print;
@@ -87,6 +88,7 @@ pub fn run(arguments: &Arguments) -> Result<Outcome> {
         Command::Show { dataset, out } => show(&dataset.name, dataset.open()?.as_ref(), out)?,
         Command::Stats { dataset } => print_stats(dataset.open()?.as_ref())?,
         Command::Export { dataset, file, indices } => {
+            check_npz_name(file)?;
             let indices = indices.as_deref().map(read_indices).transpose()?;
             export::export_npz(dataset.open()?.as_ref(), indices.as_deref(), file)?;
             print(file.display())?;

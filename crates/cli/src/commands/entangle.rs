@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 use unbraid_data::{Error, Result, npz, npz_writer};
 use unbraid_metrics::impossibility::entangle;
 
-use super::inputs::{Reading, has_extension, read_inputs};
+use super::inputs::{Reading, check_npz_name, has_extension, read_inputs};
 use crate::Outcome;
 use crate::output::print;
 
@@ -25,6 +25,7 @@ pub struct Arguments {
 /// Carries out the command.
 pub fn run(arguments: &Arguments) -> Result<Outcome> {
     let Arguments { input, output, reading } = arguments;
+    check_npz_name(output)?;
     let same = |path: &Path| path.canonicalize().ok();
     if same(output).is_some_and(|output| same(input) == Some(output)) {
         return Err(Error::new(format!("{} is the input itself", output.display()))

@@ -175,6 +175,15 @@ pub fn has_extension(path: &Path, extensions: &[&str]) -> bool {
     extension.is_some_and(|extension| extensions.iter().any(|known| extension == *known))
 }
 
+/// Refuses to write an archive under the name of another format, which would then not be read.
+pub fn check_npz_name(path: &Path) -> Result<()> {
+    if has_extension(path, &["csv", "tsv", "parquet", "npy", "json"]) {
+        return Err(Error::new(format!("{} is written as .npz, and is not called so", path.display()))
+            .help(format!("name it {}", path.with_extension("npz").display())));
+    }
+    Ok(())
+}
+
 fn read_input(path: &Path, said: &Said) -> Result<Input> {
     if path.is_dir() {
         return read_run(path, said);

@@ -81,10 +81,33 @@ impl Metric for Ds {
             "every latent is constant"
         } else {
             let (tables, n_fitted) = self.split(subject, rng);
-            return self.score_split(subject.data(), &tables, n_fitted);
+            let scores = self.score_split(subject.data(), &tables, n_fitted);
+            return match unseen_factor(subject.data(), &tables.factors, n_fitted) {
+                Some(factor) => scores.with_note("ds", &note_on_order(factor)),
+                None => scores,
+            };
         };
         VARIANTS.iter().fold(Scores::new(), |scores, (name, _)| scores.without(name, reason))
     }
+}
+
+/// A discrete factor of which most rows tested on have a value that none fitted on has, as in rows that are sorted by it.
+fn unseen_factor<'a>(data: &'a LabelledCodes, factors: &Array2<f64>, n_fitted: usize) -> Option<&'a str> {
+    let of_factors = data.space().factors().iter().zip(factors.columns());
+    let is_unseen = |(factor, column): &(&Factor, ArrayView1<f64>)| {
+        let mut fitted: Vec<f64> = column.iter().take(n_fitted).copied().collect();
+        fitted.sort_by(f64::total_cmp);
+        let is_new = |value: &&f64| fitted.binary_search_by(|known| known.total_cmp(value)).is_err();
+        factor.size.is_some() && 2 * column.iter().skip(n_fitted).filter(is_new).count() > column.len() - n_fitted
+    };
+    of_factors.into_iter().find(is_unseen).map(|(factor, _)| factor.name.as_str())
+}
+
+fn note_on_order(factor: &str) -> String {
+    format!(
+        "the last of the train rows, which are tested on, have values of factor \"{factor}\" that those fitted on lack: name \
+         train_rows in random order"
+    )
 }
 
 impl Ds {
@@ -350,6 +373,14 @@ mod tests {
         assert_close(&scores, &[("ds.classification.gap", 0.5), ("ds.classification", 1.0)]);
         assert_close(&scores, &[("ds.classification.over_constant", 1.0), ("ds", 1.0), ("ds.shape", 1.0)]);
         assert_eq!(scores.matrices[0].values, array![[1.0], [0.5]]);
+    }
+
+    #[test]
+    fn rows_in_the_order_of_a_factor_are_noted() {
+        assert_eq!(score(codes(), factors(), Some(3)).notes, []);
+        let sorted = array![[0.0], [0.0], [1.0], [1.0], [2.0], [2.0]];
+        let notes = score(codes(), sorted, Some(3)).notes;
+        assert!(notes.len() == 1 && notes[0].1.contains("values of factor \"shape\""), "{notes:?}");
     }
 
     #[test]

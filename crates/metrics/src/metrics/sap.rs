@@ -21,7 +21,7 @@ use unbraid_data::{Error, LabelledCodes, Rng, settings};
 use crate::Change::*;
 use crate::predictors::linear_svm::LinearSvm;
 use crate::scores::latent_name;
-use crate::statistics::deviations::{Deviations, deviations};
+use crate::statistics::deviations::{Deviations, deviation, deviations};
 use crate::statistics::gap::gap;
 use crate::statistics::known_values::KnownValues;
 use crate::statistics::mean::mean_of_defined;
@@ -31,6 +31,10 @@ use crate::{Entry, Matrix, Metric, Scores, Split, Subject};
 
 /// Latents that vary no more than this predict nothing, as in disentanglement_lib.
 const LEAST_VARIANCE: f64 = 1e-12;
+
+/// Codes whose means are further from 0 than this many deviations of the most moving latent are out of reach of the machine,
+/// whose intercept costs as much as its slope: `sap` of the same codes is a tenth at 30, and 0 further away.
+const MOST_DISTANCE: f64 = 30.0;
 
 /// Settings of separated attribute predictability.
 #[derive(Debug, Clone, Serialize, Deserialize)]
@@ -60,7 +64,8 @@ impl Metric for Sap {
             let reason = format!("no latent has a variance above {LEAST_VARIANCE:e}, from which on it counts");
             return Scores::new().without("sap", &reason).without("sap.continuous", &reason);
         }
-        let per_factor: Vec<PerLatent> = match subject.split() {
+        let split = subject.split().and_then(|split| why_too_far(&train.codes).map_or(Ok(split), Err));
+        let per_factor: Vec<PerLatent> = match split {
             Err(reason) => vec![Err(reason); data.n_factors()],
             Ok(split) => (0..data.n_factors()).map(|factor| self.accuracies(data, split, factor)).collect(),
         };
@@ -72,6 +77,21 @@ impl Metric for Sap {
         let scores = with_parts(scores, data, ("sap", "sap.accuracy"), &per_factor);
         with_parts(scores, data, ("sap.continuous", "sap.r2"), &of_numbers)
     }
+}
+
+/// Why no machine can reach the codes, where their means are too far from 0. `codes [rows, latents]`
+fn why_too_far(codes: &Array2<f64>) -> Option<String> {
+    let n_rows = codes.nrows() as f64;
+    let mean = |column: &ArrayRef1<f64>| column.iter().map(|value| value / n_rows).sum::<f64>().abs();
+    let furthest = codes.columns().into_iter().map(|column| mean(&column)).fold(0.0, f64::max);
+    let widest = codes.columns().into_iter().map(|column| deviation(&column)).fold(0.0, f64::max);
+    (widest > 0.0 && furthest / widest > MOST_DISTANCE).then(|| {
+        format!(
+            "the codes' means are up to {:.0} deviations from 0, where a machine with a penalised intercept finds nothing: \
+             take the means away",
+            furthest / widest
+        )
+    })
 }
 
 impl Sap {
@@ -191,6 +211,17 @@ mod tests {
             assert!((scores.value(name).unwrap() - expected).abs() < 1e-12, "{name}: {scores:?}");
         }
         assert_eq!(scores.matrices[0].values, array![[1.0], [0.75]]);
+    }
+
+    #[test]
+    fn codes_out_of_the_machines_reach_have_the_continuous_score_only() {
+        let codes = array![[-1.0, 0.0], [-1.0, 1.0], [1.0, 1.0], [1.0, 1.0]];
+        let of =
+            |shift: f64| score(&codes + shift, array![[0.0], [0.0], [1.0], [1.0]], FactorSpace::grid([("shape", 2)]));
+        assert!(of(20.0).value("sap").is_some());
+        let far = of(1e5);
+        assert!(far.undefined[0].1.contains("take the means away"), "{far:?}");
+        assert!((far.value("sap.continuous").unwrap() - 2.0 / 3.0).abs() < 1e-9);
     }
 
     #[test]

@@ -22,7 +22,9 @@ impl QuantisedNormal {
     /// for 0. Together they are 1.
     ///
     /// As Do and Tran 2020 do it, a bin's share is in proportion to the density in its middle. Where that is below 1e-5
-    /// for all bins, the bin of the mean (the outermost one, if the mean lies beyond) has it all.
+    /// for all bins because the distribution is narrow or far away, the bin of the mean (the outermost one, if the mean lies
+    /// beyond) has it all. One that is wider than a bin is spread however low its density, where the authors' code takes it
+    /// for a point.
     pub fn spread(&self, mean: f64, log_variance: f64, shares: &mut [f64]) -> Range<usize> {
         let width = 2.0 * self.limit / self.n_bins as f64;
         let nearest = (((mean + self.limit) / width) as usize).min(self.n_bins - 1);
@@ -30,8 +32,8 @@ impl QuantisedNormal {
         let variance = log_variance.exp();
         let log_density = -(distance * distance / variance + log_variance + TAU.ln()) / 2.0;
         shares[nearest] = 1.0;
-        // Also where a variance of 0 or infinity leaves no number at all.
-        if log_density.is_nan() || log_density < LEAST_DENSITY.ln() {
+        // Also where a variance of 0 leaves no number at all.
+        if log_density.is_nan() || (log_density < LEAST_DENSITY.ln() && variance < width * width) {
             return nearest..nearest + 1;
         }
         // From a bin to the next, the density changes by a ratio that itself changes by the same ratio each time.
@@ -98,6 +100,12 @@ mod tests {
         assert_eq!(spread(4, 0.0, -30.0), only(2));
         assert_eq!(spread(4, -1.0, -1e300), only(1));
         assert_eq!(spread(4, 1e300, -1e300), only(3));
-        assert_eq!(spread(4, 0.5, f64::MAX), only(2));
+    }
+
+    #[test]
+    fn what_is_wide_is_even_however_low_its_density() {
+        for log_variance in [22.0, 30.0, 800.0, f64::MAX] {
+            assert!(spread(4, 0.5, log_variance).iter().all(|share| (share - 0.25).abs() < 1e-9), "{log_variance}");
+        }
     }
 }

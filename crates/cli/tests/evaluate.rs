@@ -482,7 +482,7 @@ fn what_an_auto_encoder_lacks_is_told_for_what_it_is() {
     place.write("ae.toml", SMALL.replace("\"beta_vae\"\nbeta = 0.5", "\"ae\""));
     place.output(&["train", "ae.toml", "--out", "a"]);
     let told: Value = serde_json::from_str(&place.output(&["evaluate", "a", "--json"])).unwrap();
-    for name in ["kl", "elbo", "polarized", "unsupervised.sampled"] {
+    for name in ["kl", "elbo", "polarized", "unsupervised.sampled", "rmig", "wsepin", "windin"] {
         let reason = told["undefined"][name].as_str().unwrap();
         assert!(reason.contains("a deterministic auto-encoder has none"), "{name}: {reason}");
         assert!(!reason.contains("which a trained run"), "{name}: {reason}");

@@ -1,6 +1,8 @@
-//! Codes that are so far from 0, for how little they move, that rounding has changed them.
+//! Codes that are so far from 0, for how little they move, that rounding has changed them, and latents that only rounding
+//! moves.
 
 use ndarray::{Array2, ArrayRef1};
+use unbraid_data::LabelledCodes;
 
 use crate::scores::latent_name;
 
@@ -8,14 +10,37 @@ use crate::scores::latent_name;
 /// less than it does to codes that a network writes in 32 bits.
 const LEAST_STEPS: f64 = 1_048_576.0;
 
+/// A latent whose range holds fewer numbers than this moves by rounding alone: a dead latent of 0.3 that comes out of a
+/// network as 0.3 and as 0.1 + 0.2.
+const NOISE_STEPS: f64 = 16.0;
+
+/// The same table with every latent that moves by rounding alone at its least value, so that no metric sees a meaning in
+/// it, and the note on that; nothing where there is no such latent.
+pub fn without_rounding_noise(data: &LabelledCodes) -> Option<(LabelledCodes, String)> {
+    let mut codes = data.codes().clone();
+    let mut names = Vec::new();
+    for (latent, mut column) in codes.columns_mut().into_iter().enumerate() {
+        let (low, high) = extremes(&column);
+        if low < high && steps(low, high) < NOISE_STEPS {
+            column.fill(low);
+            names.push(latent_name(latent));
+        }
+    }
+    let (moves, counts) = if names.len() == 1 { ("moves", "counts") } else { ("move", "count") };
+    let note = format!(
+        "{} {moves} by rounding alone, less than {NOISE_STEPS} steps of numbers of 64 bits, and {counts} as constant",
+        names.join(", ")
+    );
+    let table = |codes| LabelledCodes::new(codes, data.factors().clone(), data.space().clone(), data.extras().clone());
+    (!names.is_empty()).then(|| (table(codes).expect("only finite codes were changed"), note))
+}
+
 /// Why `codes [rows, latents]` cannot be scored, where a latent that moves spans too few of the numbers that there are.
 pub fn why_too_coarse(codes: &Array2<f64>) -> Option<String> {
     codes.columns().into_iter().enumerate().find_map(|(latent, column)| {
         let (low, high) = extremes(&column);
-        let largest = low.abs().max(high.abs());
-        let step = largest - largest.next_down();
-        let n_steps = high / step - low / step;
-        (low < high && n_steps < LEAST_STEPS).then(|| {
+        (low < high && steps(low, high) < LEAST_STEPS).then(|| {
+            let step = step_below(low.abs().max(high.abs()));
             format!(
                 "{} lies between {low:e} and {high:e}, where numbers of 64 bits are {step:.1e} apart, so that rounding has \
                  changed the codes: take their mean away, or leave the latent out, before they are saved",
@@ -25,6 +50,17 @@ pub fn why_too_coarse(codes: &Array2<f64>) -> Option<String> {
     })
 }
 
+/// How many steps of numbers of 64 bits, as they are at the end further from 0, lie between two numbers.
+fn steps(low: f64, high: f64) -> f64 {
+    let step = step_below(low.abs().max(high.abs()));
+    high / step - low / step
+}
+
+/// How far the next number below is.
+fn step_below(number: f64) -> f64 {
+    number - number.next_down()
+}
+
 fn extremes(column: &ArrayRef1<f64>) -> (f64, f64) {
     let ends = (f64::INFINITY, f64::NEG_INFINITY);
     column.iter().fold(ends, |(low, high), &value| (low.min(value), high.max(value)))
@@ -32,7 +68,9 @@ fn extremes(column: &ArrayRef1<f64>) -> (f64, f64) {
 
 #[cfg(test)]
 mod tests {
-    use ndarray::array;
+    use ndarray::{array, s};
+    use unbraid_data::FactorSpace;
+    use unbraid_data::labelled_codes::Extras;
 
     use super::*;
 
@@ -54,5 +92,19 @@ mod tests {
             assert_eq!(why_too_coarse(&(array![[-1.0], [0.3], [1.0]] * unit)), None, "{unit}");
         }
         assert!(why_too_coarse(&array![[0.0], [5e-324]]).is_some());
+    }
+
+    #[test]
+    fn only_latents_of_fewer_than_16_steps_are_held_still() {
+        // Below 0.5 numbers are 2^-54 apart, so that 0.1 + 0.2 is one step above 0.3; z1 spans 16 steps, z2 one from 0 to 1.
+        let codes = array![[0.1 + 0.2, 0.25 + 16.0 * 0.5_f64.powi(54), 0.0], [0.3, 0.25, 1.0]];
+        let space = FactorSpace::grid([("shape", 2)]);
+        let data = LabelledCodes::new(codes.clone(), array![[0.0], [1.0]], space, Extras::default()).unwrap();
+        let (held, note) = without_rounding_noise(&data).unwrap();
+        assert_eq!(held.codes().column(0), array![0.3, 0.3]);
+        assert_eq!(held.codes().slice(s![.., 1..]), codes.slice(s![.., 1..]));
+        assert!(note.starts_with("z0 moves by rounding alone"), "{note}");
+        assert!(without_rounding_noise(&held).is_none());
+        assert!(why_too_coarse(held.codes()).unwrap().starts_with("z1 lies"));
     }
 }

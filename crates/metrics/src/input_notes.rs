@@ -21,6 +21,10 @@ const N_BINS: f64 = 20.0;
 /// The most that counting alone may make latents tell of a factor, as a share of all that there is to tell.
 const MOST_BY_CHANCE: f64 = 0.05;
 
+/// The metrics that read no factors. All others look for what latents tell of factors, in which chance has a part.
+const WITHOUT_FACTORS: [&str; 10] =
+    ["unsupervised", "wsepin", "windin", "udr", "reconstruction", "kl", "elbo", "active_units", "polarized", "dto"];
+
 /// The notes on the input of these scores, which are of the metrics called `names`.
 pub fn input_notes(subject: &Subject, names: &[&str], scores: &Scores) -> Vec<String> {
     let moved_by = |change: Change| -> Vec<&str> {
@@ -30,11 +34,13 @@ pub fn input_notes(subject: &Subject, names: &[&str], scores: &Scores) -> Vec<St
         };
         names.iter().copied().filter(is_moved).collect()
     };
+    let reads_factors = |name: &&str| scores.value(name).is_some() && !WITHOUT_FACTORS.contains(name);
+    let deviation = largest_deviation(subject);
     let notes = [
-        unit_note(subject, &moved_by(CommonScale)),
-        distance_note(subject, &moved_by(Shift)),
+        unit_note(deviation, &moved_by(CommonScale)),
+        distance_note(subject, deviation, &moved_by(Shift)),
         text_note(subject, &moved_by(ValueOrder)),
-        rows_note(subject),
+        if names.iter().any(reads_factors) { rows_note(subject) } else { None },
     ];
     notes.into_iter().flatten().collect()
 }
@@ -45,24 +51,23 @@ fn largest_deviation(subject: &Subject) -> f64 {
     codes.columns().into_iter().map(|latent| deviation(&latent)).fold(0.0, f64::max)
 }
 
-fn unit_note(subject: &Subject, names: &[&str]) -> Option<String> {
-    let deviation = largest_deviation(subject);
+fn unit_note(deviation: f64, names: &[&str]) -> Option<String> {
     let [least, most] = USUAL_DEVIATIONS;
     if names.is_empty() || deviation == 0.0 || (least..=most).contains(&deviation) {
         return None;
     }
     Some(format!(
-        "the codes' largest standard deviation is {deviation:.1e}, and their unit plays a part in {}, whose thresholds and \
-         penalties are published for deviations near 1",
+        "the codes' largest standard deviation is {deviation:.1e}, and their unit plays a part in {}, whose thresholds, \
+         penalties or posteriors are in that unit",
         listed(names)
     ))
 }
 
-fn distance_note(subject: &Subject, names: &[&str]) -> Option<String> {
+fn distance_note(subject: &Subject, deviation: f64, names: &[&str]) -> Option<String> {
     let codes = subject.data().codes();
     // Shares of the mean before the sum, which may pass the largest number.
     let means = (codes / codes.nrows() as f64).sum_axis(Axis(0));
-    let distance = means.iter().fold(0.0_f64, |distance, mean| distance.max(mean.abs())) / largest_deviation(subject);
+    let distance = means.iter().fold(0.0_f64, |distance, mean| distance.max(mean.abs())) / deviation;
     if names.is_empty() || !distance.is_finite() || distance <= USUAL_DISTANCE {
         return None;
     }
@@ -125,11 +130,13 @@ fn listed(names: &[&str]) -> String {
 
 #[cfg(test)]
 mod tests {
-    use ndarray::Array2;
+    use ndarray::{Array2, Array3};
+    use toml::Table;
     use unbraid_data::labelled_codes::Extras;
     use unbraid_data::{FactorSpace, LabelledCodes, Seed};
 
     use super::*;
+    use crate::{Entry, build, score_all};
 
     /// The notes on 600 rows of two factors of four values, which are the codes, at deviation 1 and mean 0, times and plus a
     /// number.
@@ -155,11 +162,54 @@ mod tests {
         for scale in [0.1, 1e300] {
             let [note] = &notes(scale, 0.0, 600, vec![])[..] else { panic!("one note was wanted") };
             assert!(note.contains("and their unit plays a part in sap and factor_vae, whose"), "{note}");
+            assert!(note.ends_with("whose thresholds, penalties or posteriors are in that unit"), "{note}");
         }
         let [note] = &notes(1.0, 1e8, 600, vec![])[..] else { panic!("one note was wanted") };
         assert!(note.contains("up to 1.0e8 standard deviations from 0, which plays a part in sap:"), "{note}");
         let [note] = &notes(1.0, 0.0, 600, vec![0])[..] else { panic!("one note was wanted") };
         assert!(note.starts_with("values of \"shape\" are text") && note.contains("plays a part in cbd:"), "{note}");
+    }
+
+    #[test]
+    fn other_factors_move_all_metrics_but_those_that_read_none() {
+        let wave = |row: usize, column: usize| ((row + 1) as f64 * (column + 1) as f64 * 1.7).sin();
+        let values = |row: usize| [row / 20, row / 5 % 4, row % 5].map(|value| value as f64);
+        let codes = Array2::from_shape_fn((60, 3), |(row, latent)| values(row)[latent] + 0.5 * wave(row, latent));
+        let scores = |step: usize| {
+            let factors = Array2::from_shape_fn((60, 3), |(row, factor)| values(row * step % 60)[factor]);
+            let extras = Extras {
+                log_variances: Some(codes.mapv(|code| -1.0 - 0.1 * code)),
+                reconstruction_losses: Some((0..60).map(|row| wave(row, 3)).collect()),
+                jacobians: Some(Array3::from_shape_fn((4, 5, 3), |(code, pixel, latent)| {
+                    wave(5 * code + pixel, latent)
+                })),
+                ..Extras::default()
+            };
+            let space = FactorSpace::grid([("a", 3), ("b", 4), ("c", 5)]);
+            let data = LabelledCodes::new(codes.clone(), factors, space, extras).unwrap();
+            let named = |entry: &Entry| (entry.name.to_string(), build(entry.name, &Table::new()).unwrap());
+            let metrics: Vec<_> = METRICS.iter().map(named).collect();
+            score_all(&metrics, &Subject::among(&data, &[&data], Seed(1)), Seed(1))
+        };
+        let (before, after) = (scores(1), scores(7));
+        for Entry { name, .. } in METRICS {
+            let (before, after) = (before.value(name).unwrap(), after.value(name));
+            // Other factors put the rows in another order, which moves what is drawn a little.
+            let stays = after.is_some_and(|after| (before - after).abs() < 0.05 * (1.0 + before.abs()));
+            let holds = if WITHOUT_FACTORS.contains(name) { stays } else { after != Some(before) };
+            assert!(holds, "{name}: {before}, {after:?}");
+        }
+    }
+
+    #[test]
+    fn few_rows_are_noted_only_where_factors_are_read() {
+        let codes = Array2::from_shape_fn((20, 1), |(row, _)| (row % 4) as f64 - 1.5);
+        let data =
+            LabelledCodes::new(codes.clone(), &codes + 1.5, FactorSpace::grid([("shape", 4)]), Extras::default());
+        let data = data.unwrap();
+        let notes = |name: &str| input_notes(&Subject::new(&data, Seed(1)), &[name], &Scores::new().with(name, 0.5));
+        assert_eq!(notes("kl"), Vec::<String>::new());
+        assert!(notes("mig")[0].starts_with("20 rows are few"), "{:?}", notes("mig"));
     }
 
     #[test]

@@ -41,14 +41,7 @@ impl PosteriorInformation {
     /// Estimates it from `n_samples` draws and `most_rows` rows, or says why it cannot.
     pub fn of(subject: &Subject, n_samples: usize, most_rows: usize, seed: Seed) -> Result<Self, String> {
         let posteriors = Posteriors::of(subject, most_rows, seed)?;
-        let of_samples: Vec<Vec<f64>> = (0..n_samples)
-            .into_par_iter()
-            .map_init(|| Scratch::new(posteriors.n_latents), |scratch, sample| posteriors.draw(sample, seed, scratch))
-            .collect();
-        let mut sums = vec![0.0; 2 * posteriors.n_latents + 1];
-        for of_sample in &of_samples {
-            sums.iter_mut().zip(of_sample).for_each(|(sum, information)| *sum += information);
-        }
+        let sums = posteriors.sums_of_draws(n_samples, seed);
         let means: Vec<f64> = sums.iter().map(|sum| (sum / n_samples as f64).max(0.0)).collect();
         let (alone, rest) = means.split_at(posteriors.n_latents);
         let (of_others, of_all) = (&rest[..posteriors.n_latents], rest[posteriors.n_latents]);
@@ -95,6 +88,9 @@ const LEAST_LOGARITHM: f64 = -1e6;
 const LARGEST_LOGARITHM: f64 = 600.0;
 /// What is less than this adds nothing to a sum that has 1 in it.
 const NEGLIGIBLE: f64 = -50.0;
+/// Draws that are held at the same time, however many there are.
+const SAMPLES_AT_ONCE: usize = 4096;
+
 /// Rows that are looked at together, so that what is computed of them stays in the cache.
 const BLOCK: usize = 256;
 
@@ -145,6 +141,21 @@ impl Posteriors {
             inverses: log_variances.iter().map(|value| (-value / 2.0).exp()).collect(),
             log_variances,
         })
+    }
+
+    /// The sums over all draws of what `draw` gives, always added up in the same order. `[latents + latents + 1]`
+    fn sums_of_draws(&self, n_samples: usize, seed: Seed) -> Vec<f64> {
+        let mut sums = vec![0.0; 2 * self.n_latents + 1];
+        for start in (0..n_samples).step_by(SAMPLES_AT_ONCE) {
+            let of_samples: Vec<Vec<f64>> = (start..n_samples.min(start + SAMPLES_AT_ONCE))
+                .into_par_iter()
+                .map_init(|| Scratch::new(self.n_latents), |scratch, sample| self.draw(sample, seed, scratch))
+                .collect();
+            for of_sample in &of_samples {
+                sums.iter_mut().zip(of_sample).for_each(|(sum, information)| *sum += information);
+            }
+        }
+        sums
     }
 
     /// Draws a row and a code from its posterior; what each latent tells about the row, what all but that latent do, and
@@ -272,6 +283,20 @@ mod tests {
             }
         }
         assert!((found.weighted(&found.separate).unwrap() - 0.753_686).abs() < 0.004);
+    }
+
+    #[test]
+    fn draws_are_added_up_across_blocks_one_by_one() {
+        let codes = array![[0.0, 0.5], [1.0, 0.25], [2.0, 2.0]];
+        let data = data(codes, Array2::zeros((3, 2)));
+        let posteriors = Posteriors::of(&Subject::new(&data, Seed(1)), 100, Seed(5)).unwrap();
+        let n_samples = 2 * SAMPLES_AT_ONCE + 3;
+        let (mut sums, mut scratch) = (vec![0.0; 5], Scratch::new(2));
+        for sample in 0..n_samples {
+            let drawn = posteriors.draw(sample, Seed(5), &mut scratch);
+            sums.iter_mut().zip(drawn).for_each(|(sum, information)| *sum += information);
+        }
+        assert_eq!(posteriors.sums_of_draws(n_samples, Seed(5)), sums);
     }
 
     #[test]

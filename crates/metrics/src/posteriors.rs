@@ -7,6 +7,10 @@ use ndarray::Array2;
 use crate::Subject;
 use crate::subject::rows_of;
 
+/// Why what is computed from posteriors is undefined for codes alone.
+pub const NEEDS_LOG_VARIANCES: &str = "needs the posterior's log-variances: a deterministic auto-encoder has none, and a file \
+                                       may hold them as `log_variances`";
+
 /// Why there is nothing to tell apart.
 pub const SAME_POSTERIOR: &str = "every latent has the same posterior for all rows";
 
@@ -16,9 +20,6 @@ pub fn train_log_variances<'a>(subject: &Subject<'a>) -> Result<Cow<'a, Array2<f
     match (&extras.log_variances, &extras.train_rows) {
         (Some(log_variances), Some(rows)) => Ok(Cow::Owned(rows_of(log_variances, rows))),
         (Some(log_variances), None) => Ok(Cow::Borrowed(log_variances)),
-        (None, _) => {
-            Err("needs the posterior's log-variances, which a trained run or an `.npz` with `log_variances` has"
-                .to_string())
-        }
+        (None, _) => Err(NEEDS_LOG_VARIANCES.to_string()),
     }
 }

@@ -84,6 +84,14 @@ impl<'a> Subject<'a> {
         }
     }
 
+    /// The same of another table, beside the same other models and with the same seed.
+    pub fn with_data<'b>(&self, data: &'b LabelledCodes) -> Subject<'b>
+    where
+        'a: 'b,
+    {
+        Subject::among(data, self.others, self.seed)
+    }
+
     /// The whole table.
     pub fn data(&self) -> &'a LabelledCodes {
         self.data

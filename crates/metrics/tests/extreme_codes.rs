@@ -29,6 +29,7 @@ fn scores(codes: Array2<f64>) -> Scores {
     let extras = Extras {
         log_variances: Some(noise((120, 4), "log-variances")),
         reconstruction_losses: Some(vec![3.0; 120]),
+        jacobians: Some(noise((35, 4), "jacobians").into_shape_with_order((5, 7, 4)).expect("sizes agree")),
         ..Extras::default()
     };
     let other = labelled(self::codes(), grid(&SIZES), &SIZES, extras.clone());
@@ -41,8 +42,12 @@ fn failures(entry: &Entry, change: Change, plain: &Scores, changed: &Scores) -> 
         let mut words = note.split(|letter: char| !(letter.is_alphanumeric() || letter == '_'));
         of == "input" && words.any(|word| word == entry.name)
     });
-    let (Some(before), Some(after)) = (plain.value(entry.name), changed.value(entry.name)) else {
-        return Vec::new();
+    let Some(before) = plain.value(entry.name) else {
+        return vec![format!("{}: the plain codes have no score", entry.name)];
+    };
+    let Some(after) = changed.value(entry.name) else {
+        let has_reason = changed.undefined.iter().any(|(name, reason)| name == entry.name && !reason.is_empty());
+        return if has_reason { Vec::new() } else { vec![format!("{}: no score and no reason", entry.name)] };
     };
     let is_equal = (before - after).abs() <= 1e-6 * (1.0 + before.abs());
     let holds = if entry.left_alone_by.contains(&change) { is_equal } else { is_noted };
@@ -76,4 +81,18 @@ fn codes_that_rounding_has_changed_are_not_scored() {
     let (_, reason) = changed.undefined.iter().find(|(name, _)| name == "mig").expect("it is not defined");
     assert!(reason.contains("rounding has changed the codes"), "{reason}");
     assert_eq!(changed.value("reconstruction"), Some(3.0));
+}
+
+#[test]
+fn a_latent_that_moves_by_rounding_alone_counts_as_constant() {
+    let with_last = |value: fn(usize) -> f64| {
+        let mut codes = codes();
+        codes.column_mut(3).iter_mut().enumerate().for_each(|(row, code)| *code = value(row));
+        scores(codes)
+    };
+    let constant = with_last(|_| 0.3);
+    let noisy = with_last(|row| if row % 3 == 0 { 0.1 + 0.2 } else { 0.3 });
+    assert_eq!((&noisy.values, &noisy.undefined), (&constant.values, &constant.undefined));
+    let note = "z3 moves by rounding alone, less than 16 steps of numbers of 64 bits, and counts as constant";
+    assert_eq!(noisy.notes.last().unwrap(), &("input".to_string(), note.to_string()));
 }

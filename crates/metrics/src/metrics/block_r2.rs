@@ -120,6 +120,20 @@ impl BlockR2 {
                 Error::new(format!("setting \"blocks\" has the block {block:?}")).help("wanted names of factors")
             );
         }
+        let mut known: Vec<Vec<&String>> = Vec::new();
+        for block in &self.blocks {
+            let mut names: Vec<&String> = block.iter().collect();
+            names.sort_unstable();
+            if names.windows(2).any(|pair| pair[0] == pair[1]) {
+                let found = format!("setting \"blocks\" has the block {block:?}, which names a factor twice");
+                return Err(Error::new(found).help("wanted each factor once in a block"));
+            }
+            if known.contains(&names) {
+                let found = format!("setting \"blocks\" has the factors {names:?} as a block twice");
+                return Err(Error::new(found).help("wanted blocks that differ"));
+            }
+            known.push(names);
+        }
         if !(N_FOLDS..=MOST_ROWS).contains(&self.rows) {
             let wanted = format!("wanted a whole number from {N_FOLDS} to {MOST_ROWS}");
             return Err(Error::new(format!("setting \"rows\" is {}", self.rows)).help(wanted));
@@ -355,6 +369,10 @@ mod tests {
         assert_eq!(scores.undefined[0], ("block_r2".to_string(), reason.to_string()));
         let message = |text: &str| (ENTRY.build)(&text.parse().unwrap()).err().unwrap().to_string();
         assert!(message("blocks = [[]]").contains("wanted names of factors"));
+        for repeated in ["blocks = [['a'], ['a']]", "blocks = [['a', 'b'], ['b', 'a']]"] {
+            assert!(message(repeated).contains("twice"), "{}", message(repeated));
+        }
+        assert!(message("blocks = [['a', 'b', 'a']]").contains("[\"a\", \"b\", \"a\"], which names a factor twice"));
         assert!(message("rows = 2").contains("wanted a whole number from 3 to 20480"));
     }
 }

@@ -244,7 +244,7 @@ pub const ENTRY: Entry = Entry {
 
 #[cfg(test)]
 mod tests {
-    use ndarray::array;
+    use ndarray::{Axis, array};
     use unbraid_data::labelled_codes::Extras;
     use unbraid_data::{Factor, FactorSpace, LabelledCodes};
 
@@ -302,6 +302,24 @@ mod tests {
         let data = LabelledCodes::new(codes.clone(), codes, space, Extras::default()).unwrap();
         let scores = FactorVae::default().score(&Subject::new(&data, Seed(1)), &mut rng);
         assert_eq!(scores.undefined[0].1, "needs a discrete factor to hold fixed");
+    }
+
+    #[test]
+    fn votes_on_rows_in_any_order_stay_as_they_are() {
+        // Votes as they were drawn and counted from the start, so that scores of earlier versions can be had again.
+        let factors = Array2::from_shape_fn((120, 3), |(row, factor)| [row / 30, row / 6 % 5, row % 6][factor] as f64);
+        let mut rng = Seed(3).stream("codes");
+        let codes = Array2::from_shape_fn((120, 4), |(row, latent)| {
+            rng.random_range(-3.0..3.0) + if latent < 3 { factors[[row * 7 % 120, latent]] } else { 0.0 }
+        });
+        let factors = factors.select(Axis(0), &(0..120).map(|row| row * 7 % 120).collect::<Vec<usize>>());
+        let space = FactorSpace::grid([("a", 4), ("b", 5), ("c", 6)]);
+        let data = LabelledCodes::new(codes, factors, space, Extras::default()).unwrap();
+        let settings = FactorVae { variance_rows: 60, ..FactorVae::default() };
+        let scores = settings.score(&Subject::new(&data, Seed(1)), &mut Seed(1).stream("metric/factor_vae"));
+        assert_eq!((scores.value("factor_vae"), scores.value("factor_vae.train")), (Some(0.7524), Some(0.7454)));
+        let votes = array![[900.0, 6.0, 262.0], [1368.0, 3127.0, 169.0], [507.0, 167.0, 2838.0], [589.0, 40.0, 27.0]];
+        assert_eq!(scores.matrices[0].values, votes);
     }
 
     #[test]

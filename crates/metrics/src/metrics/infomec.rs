@@ -16,7 +16,7 @@
 //! | `"discrete"` | counts of their exact values | a column for each value of each latent | any two values |
 //!
 //! There the caller says which. Here `"auto"` takes latents for discrete, and says so in a note, where each has at most 20
-//! values and these have 10 rows each on average. The authors' quantised models have 10 values for each latent, while codes
+//! values, these have 10 rows each on average, and all latents together have at most 2,000, each a column of the regression. The authors' quantised models have 10 values for each latent, while codes
 //! of any other network have nearly as many values as rows; and where more rows share a value than there are neighbours,
 //! the distances that the other estimator rests on are 0. `estimator = "bins"` counts continuous latents in
 //! bins as `mig` does.
@@ -76,7 +76,7 @@ pub struct Infomec {
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Latents {
-    /// Discrete where all have few values, else continuous.
+    /// Discrete where all have few values, and these are not too many for a regression; else continuous.
     Auto,
     /// Names of their values.
     Discrete,
@@ -125,7 +125,7 @@ impl Metric for Infomec {
         } else {
             (mean_share(of_active.outer_iter(), "factors"), mean_share(of_active.axis_iter(Axis(1)), "active latents"))
         };
-        let per_factor = self.explicitness(codes, values.as_deref(), &classes, rng);
+        let per_factor = self.explicitness(subject, values.as_deref(), &classes, rng);
         let explicitness = mean_of_defined(&per_factor);
         let parts = [("modularity", modularity), ("explicitness", explicitness), ("compactness", compactness)];
         let reason = parts.iter().find_map(|(name, part)| part.as_ref().err().map(|why| format!("{name}: {why}")));
@@ -159,6 +159,9 @@ impl Infomec {
         let values = classes_of_columns(codes, |_, column| distinct_values(column));
         let n_values: usize = values.iter().map(|of_latent| of_latent.n_classes).sum();
         if n_values > MOST_VALUES {
+            if self.latents == Latents::Auto {
+                return Ok(None);
+            }
             return Err(format!(
                 "takes {MOST_VALUES} values of all discrete latents together at most, and these have {n_values}: set \
                  `infomec.latents` to \"continuous\""
@@ -170,13 +173,18 @@ impl Infomec {
     /// The explicitness of each factor, from the latents' `values` where they are discrete.
     fn explicitness(
         &self,
-        codes: &Array2<f64>,
+        subject: &Subject,
         values: Option<&[Classes]>,
         classes: &[Classes],
         rng: &mut Rng,
     ) -> Vec<Result<f64, String>> {
+        let codes = &subject.train().codes;
         let mut rows: Vec<usize> = (0..codes.nrows()).collect();
         if rows.len() > self.regression_rows.get() {
+            // Named rows have an order of their own; all others that of their factors.
+            if subject.data().extras().train_rows.is_none() {
+                rows.copy_from_slice(subject.rows_by_factors());
+            }
             rows.shuffle(rng);
             rows.truncate(self.regression_rows.get());
         }
@@ -392,6 +400,32 @@ mod tests {
         let scores = discrete.score(&Subject::new(&data, Seed(1)), &mut Seed(1).stream("metric/infomec"));
         assert!(scores.values.is_empty());
         assert!(scores.undefined[0].1.contains("and these have 2001"), "{:?}", scores.undefined);
+    }
+
+    #[test]
+    fn more_values_than_a_regression_takes_leave_latents_numbers() {
+        // 101 latents of 20 values each.
+        let codes = Array2::from_shape_fn((400, 101), |(row, latent)| ((row + row / 20 * latent) % 20) as f64);
+        assert!(Infomec::default().values_of_latents(&codes).unwrap().is_none());
+        let discrete = Infomec { latents: Latents::Discrete, ..Infomec::default() };
+        assert!(discrete.values_of_latents(&codes).unwrap_err().contains("and these have 2020"));
+        let fewer = codes.select(Axis(1), &(0..100).collect::<Vec<usize>>());
+        assert!(Infomec::default().values_of_latents(&fewer).unwrap().is_some());
+    }
+
+    #[test]
+    fn the_rows_that_are_drawn_do_not_depend_on_their_order() {
+        let explicitness = |order: fn(usize) -> usize| {
+            let factors =
+                Array2::from_shape_fn((40, 2), |(row, factor)| [order(row) / 20, order(row) % 20][factor] as f64);
+            let codes = Array2::from_shape_fn((40, 2), |(row, latent)| (order(row) * [7, 11][latent] % 13) as f64);
+            let space = FactorSpace::grid([("shape", 2), ("scale", 20)]);
+            let data = LabelledCodes::new(codes, factors, space, Extras::default()).unwrap();
+            let infomec = Infomec { regression_rows: published(20), ..Infomec::default() };
+            let scores = infomec.score(&Subject::new(&data, Seed(1)), &mut Seed(1).stream("metric/infomec"));
+            scores.value("infomec.explicitness.shape").unwrap()
+        };
+        assert_eq!(explicitness(|row| row), explicitness(|row| row * 7 % 40));
     }
 
     #[test]

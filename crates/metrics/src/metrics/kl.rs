@@ -10,6 +10,7 @@ use serde::{Deserialize, Serialize};
 use unbraid_data::{LabelledCodes, Rng, settings};
 
 use crate::Change::*;
+use crate::posteriors::NEEDS_LOG_VARIANCES;
 use crate::scores::latent_name;
 use crate::{Entry, Metric, Scores, Subject};
 
@@ -31,10 +32,6 @@ impl Metric for Kl {
         scores
     }
 }
-
-/// Why what is computed from posteriors is undefined for codes alone.
-pub const NEEDS_LOG_VARIANCES: &str = "needs the posterior's log-variances: a deterministic auto-encoder has none, and a file \
-                                       may hold them as `log_variances`";
 
 /// Each latent's mean divergence over all rows, `[latents]`, or what is missing.
 pub fn kl_per_latent(data: &LabelledCodes) -> Result<Array1<f64>, String> {

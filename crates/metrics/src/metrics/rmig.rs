@@ -31,7 +31,7 @@ use crate::posteriors::{SAME_POSTERIOR, train_log_variances};
 use crate::statistics::classes::{Classes, classes_of_factors};
 use crate::statistics::entropy::entropy;
 use crate::statistics::gap::gap;
-use crate::statistics::information::{check_bins, published};
+use crate::statistics::information::{MOST_BINS, check_bins, published};
 use crate::statistics::mean::mean_of_defined;
 use crate::statistics::quantised_normal::QuantisedNormal;
 use crate::subject::all_constant;
@@ -205,7 +205,11 @@ pub const ENTRY: Entry = Entry {
     about: "gap between the two latents whose posteriors tell most about each factor",
     paper: "Do and Tran 2020",
     settings: &[
-        Setting { name: "bins", values: Values::Whole(1, 10_000), meaning: "how many bins a posterior is spread over" },
+        Setting {
+            name: "bins",
+            values: Values::Whole(1, MOST_BINS as u64),
+            meaning: "how many bins a posterior is spread over",
+        },
         Setting {
             name: "limit",
             values: Values::Number(LEAST_LIMIT, LARGEST_LIMIT),

@@ -24,7 +24,7 @@ use serde::{Deserialize, Serialize};
 use unbraid_data::{Rng, settings};
 
 use crate::Change::*;
-use crate::metrics::kl::NEEDS_LOG_VARIANCES;
+use crate::posteriors::NEEDS_LOG_VARIANCES;
 use crate::statistics::classes::{Classes, classes_of_latents};
 use crate::statistics::covariance::Covariance;
 use crate::statistics::information::{BINS, Binning, check_bins, published};

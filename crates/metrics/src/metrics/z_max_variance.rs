@@ -30,7 +30,7 @@ use crate::rows_by_others::RowsByOthers;
 use crate::statistics::classes::classes_of_factors;
 use crate::statistics::deviations::{Deviations, deviations};
 use crate::statistics::first_largest::first_largest;
-use crate::statistics::information::{check_bins, published};
+use crate::statistics::information::{MOST_BINS, check_bins, published};
 use crate::{Entry, Matrix, Metric, Scores, Subject};
 
 /// More rows or votes than this would take longer than anyone waits.
@@ -244,7 +244,7 @@ pub const ENTRY: Entry = Entry {
         },
         Setting {
             name: "bins",
-            values: Values::Whole(1, 10_000),
+            values: Values::Whole(1, MOST_BINS as u64),
             meaning: "how many bins a continuous factor is cut into",
         },
     ],

@@ -35,19 +35,48 @@ pub fn without_rounding_noise(data: &LabelledCodes) -> Option<(LabelledCodes, St
     (!names.is_empty()).then(|| (table(codes).expect("only finite codes were changed"), note))
 }
 
+/// How many numbers of 32 bits the range of the widest latent has to hold where its values all are such numbers, and neighbours
+/// among them: with a thousand, `mig` keeps three digits and `dci` is a tenth off. Of a narrower latent, as a dead one of a
+/// network is, nothing follows.
+const LEAST_SHORT_STEPS: f64 = 4096.0;
+
 /// Why `codes [rows, latents]` cannot be scored, where a latent that moves spans too few of the numbers that there are.
 pub fn why_too_coarse(codes: &Array2<f64>) -> Option<String> {
+    let range = |column: &ArrayRef1<f64>| extremes(column).1 / 2.0 - extremes(column).0 / 2.0;
+    let widest = codes.columns().into_iter().map(|column| range(&column)).fold(0.0, f64::max);
     codes.columns().into_iter().enumerate().find_map(|(latent, column)| {
         let (low, high) = extremes(&column);
-        (low < high && steps(low, high) < LEAST_STEPS).then(|| {
-            let step = step_below(low.abs().max(high.abs()));
-            format!(
-                "{} lies between {low:e} and {high:e}, where numbers of 64 bits are {step:.1e} apart, so that rounding has \
-                 changed the codes: take their mean away, or leave the latent out, before they are saved",
-                latent_name(latent)
-            )
-        })
+        if low == high {
+            return None;
+        }
+        let furthest = low.abs().max(high.abs());
+        let (bits, step) = if steps(low, high) < LEAST_STEPS {
+            (64, step_below(furthest))
+        } else if range(&column) == widest {
+            (32, coarse_short_step(&column, low, high)?)
+        } else {
+            return None;
+        };
+        Some(format!(
+            "{} lies between {low:e} and {high:e}, where numbers of {bits} bits are {step:.1e} apart, so that rounding has \
+             changed the codes: take their mean away, or leave the latent out, before they are saved",
+            latent_name(latent)
+        ))
     })
+}
+
+/// How far numbers of 32 bits are apart at the far end of a latent that was saved in them and spans too few.
+fn coarse_short_step(column: &ArrayRef1<f64>, low: f64, high: f64) -> Option<f64> {
+    let furthest = low.abs().max(high.abs()) as f32;
+    let step = f64::from(furthest) - f64::from(furthest.next_down());
+    let is_short = |value: &f64| f64::from(*value as f32) == *value;
+    if high - low >= LEAST_SHORT_STEPS * step || !column.iter().all(is_short) {
+        return None;
+    }
+    // Whole numbers far from 0 are exact: none of them are neighbours.
+    let mut values = column.to_vec();
+    values.sort_by(f64::total_cmp);
+    values.windows(2).any(|pair| pair[0] < pair[1] && pair[1] - pair[0] < 2.0 * step).then_some(step)
 }
 
 /// How many steps of numbers of 64 bits, as they are at the end further from 0, lie between two numbers.
@@ -68,11 +97,31 @@ fn extremes(column: &ArrayRef1<f64>) -> (f64, f64) {
 
 #[cfg(test)]
 mod tests {
-    use ndarray::{array, s};
+    use ndarray::{Axis, array, concatenate, s};
     use unbraid_data::FactorSpace;
     use unbraid_data::labelled_codes::Extras;
 
     use super::*;
+
+    /// Rows of a latent that moves by 6, `shift` from 0, as a network saves it.
+    fn short(shift: f64) -> Array2<f64> {
+        Array2::from_shape_fn((500, 1), |(row, _)| f64::from(((row * 7919 % 500) as f64 * 0.012 + shift) as f32))
+    }
+
+    #[test]
+    fn numbers_of_32_bits_have_steps_of_their_own() {
+        assert_eq!(why_too_coarse(&short(0.0)), None);
+        assert_eq!(why_too_coarse(&short(1e3)), None);
+        for shift in [1e5, 1e7, 1e8] {
+            let reason = why_too_coarse(&short(shift)).unwrap();
+            assert!(reason.contains("where numbers of 32 bits are"), "{reason}");
+        }
+        // A dead latent beside one that moves.
+        let dead = concatenate![Axis(1), short(0.0), short(0.0) * 1e-8 + 0.25].mapv(|value| f64::from(value as f32));
+        assert_eq!(why_too_coarse(&dead), None);
+        // Quantised latents are exact wherever they are.
+        assert_eq!(why_too_coarse(&Array2::from_shape_fn((500, 1), |(row, _)| 1e6 + (row % 8) as f64)), None);
+    }
 
     #[test]
     fn steps_counted_by_hand() {

@@ -1,11 +1,14 @@
 //! What has to be said of an input beside its scores: in which unit its codes are, how far from 0, which factors were
 //! text, and whether there are enough rows.
 
-use ndarray::Axis;
+use std::collections::HashSet;
+
+use ndarray::{ArrayView1, Axis};
+use unbraid_data::words::listed;
 
 use crate::Change::{CommonScale, Shift, ValueOrder};
 use crate::statistics::deviations::deviation;
-use crate::{Change, METRICS, Scores, Subject};
+use crate::{Change, METRICS, Scores, Subject, Tables};
 
 /// Codes whose most moving latent deviates by less or more than this are in an unusual unit. Thresholds and penalties of
 /// published metrics are for latents of deviation 1: `sap` of good codes is 0.27 there, 0.20 at 0.3 and 0.29 at 3.
@@ -57,8 +60,9 @@ fn unit_note(deviation: f64, names: &[&str]) -> Option<String> {
         return None;
     }
     Some(format!(
-        "the codes' largest standard deviation is {deviation:.1e}, and their unit plays a part in {}, whose thresholds, \
+        "the codes' largest standard deviation is {}, and their unit plays a part in {}, whose thresholds, \
          penalties or posteriors are in that unit",
+        in_digits(deviation),
         listed(names)
     ))
 }
@@ -72,7 +76,8 @@ fn distance_note(subject: &Subject, deviation: f64, names: &[&str]) -> Option<St
         return None;
     }
     Some(format!(
-        "the codes' means are up to {distance:.1e} standard deviations from 0, which plays a part in {}: take the means away",
+        "the codes' means are up to {} standard deviations from 0, which plays a part in {}: take the means away",
+        in_digits(distance),
         listed(names)
     ))
 }
@@ -100,8 +105,11 @@ fn text_note(subject: &Subject, names: &[&str]) -> Option<String> {
 /// Counts of `N` rows in `b` bins make latents that know nothing tell `(b - 1) (k - 1) / (2 N)` nats about a factor of
 /// `k` values, in the mean (Miller 1955), which has `ln k` to tell.
 fn rows_note(subject: &Subject) -> Option<String> {
-    let n_rows = subject.train().codes.nrows() as f64;
-    let sizes = subject.data().space().factors().iter().map(|factor| factor.size.map_or(N_BINS, |size| size as f64));
+    let Tables { codes, factors } = subject.train();
+    let n_rows = codes.nrows() as f64;
+    let n_values = |column: ArrayView1<f64>| column.iter().map(|value| value.to_bits()).collect::<HashSet<u64>>().len();
+    let of_factors = subject.data().space().factors().iter().zip(factors.columns());
+    let sizes = of_factors.map(|(factor, column)| factor.size.map_or(N_BINS, |_| n_values(column) as f64));
     let most_values = sizes.fold(1.0, f64::max);
     if most_values < 2.0 {
         return None;
@@ -119,13 +127,9 @@ fn rows_note(subject: &Subject) -> Option<String> {
     ))
 }
 
-/// "a", "a and b", "a, b and c".
-fn listed(names: &[&str]) -> String {
-    match names {
-        [] => String::new(),
-        [one] => (*one).to_string(),
-        [first @ .., last] => format!("{} and {last}", first.join(", ")),
-    }
+/// A number of usual size in digits, any other as a power of ten.
+fn in_digits(number: f64) -> String {
+    if (0.01..1000.0).contains(&number) { format!("{number:.2}") } else { format!("{number:.1e}") }
 }
 
 #[cfg(test)]

@@ -2,12 +2,14 @@
 //! well factors are predicted.
 //!
 //! Informativeness is a share of rows predicted right, for a continuous factor the share of its variance that is
-//! explained (`R^2`, and 0 where predictions are worse than the mean; `dci_lasso` has it for every factor). Its mean is over the factors that vary.
+//! explained (`R^2`, and 0 where predictions are worse than the mean; `dci_lasso` has it for every factor). Its mean is over
+//! the factors that vary.
 
 use ndarray::{Array2, ArrayRef1};
 use unbraid_data::LabelledCodes;
 
 use crate::importance_scores::{Weights, importance_scores};
+use crate::statistics::r_squared::explained_variance;
 use crate::{Scores, Split};
 
 /// What a predictor of one factor says.
@@ -74,21 +76,6 @@ fn with_informativeness(
 /// The share of rows predicted right.
 fn accuracy(predicted: &[f64], truth: &ArrayRef1<f64>) -> f64 {
     predicted.iter().zip(truth).filter(|(predicted, truth)| predicted == truth).count() as f64 / truth.len() as f64
-}
-
-/// The share of the truth's variance that predictions explain, `R^2`, and 0 where they are worse than the mean; undefined
-/// where the truth does not vary.
-pub fn explained_variance(predicted: &[f64], truth: &ArrayRef1<f64>) -> Result<f64, String> {
-    if truth.iter().all(|value| *value == truth[0]) {
-        return Err("the factor has a single value among the rows, so there is no variance to explain".to_string());
-    }
-    // In units of the largest number, squares stay finite.
-    let largest = predicted.iter().chain(truth).fold(0.0_f64, |largest, value| largest.max(value.abs()));
-    let mean = truth.iter().map(|value| value / largest).sum::<f64>() / truth.len() as f64;
-    let square = |deviation: f64| deviation * deviation;
-    let variance: f64 = truth.iter().map(|value| square(value / largest - mean)).sum();
-    let errors: f64 = predicted.iter().zip(truth).map(|(a, b)| square(a / largest - b / largest)).sum();
-    Ok(if errors < variance { 1.0 - errors / variance } else { 0.0 })
 }
 
 #[cfg(test)]

@@ -26,6 +26,7 @@ pub mod statistics;
 mod subject;
 mod traversal_ratios;
 mod traversals;
+mod voters;
 
 pub use metrics::{METRICS, build, complete, score_all, score_all_heard};
 pub use scores::{Matrix, Scores};

@@ -8,7 +8,7 @@ use unbraid_data::Factor;
 use crate::Subject;
 use crate::statistics::assignment::best_assignment;
 use crate::statistics::classes::{Classes, classes_of_factors};
-use crate::statistics::deviations::{Deviations, deviations};
+use crate::statistics::deviations::deviations_of_columns;
 use crate::subject::{Tables, all_constant};
 
 /// Which latent each factor is matched with.
@@ -32,7 +32,7 @@ impl MatchedLatents {
         let groups = classes_of_factors(factors, data.space().factors(), 1);
         let reasons: Vec<Option<String>> =
             data.space().factors().iter().zip(&groups).map(|(factor, groups)| why_not(factor, groups)).collect();
-        let explained = explained_variance(codes, &groups, &reasons);
+        let explained = shares_of_variance(codes, &groups, &reasons);
         let taking_part: Vec<usize> = (0..groups.len()).filter(|&factor| reasons[factor].is_none()).collect();
         let assigned = best_assignment(&explained.select(Axis(1), &taking_part).t().to_owned());
         let mut of_factors: Vec<Result<Option<usize>, String>> =
@@ -58,9 +58,8 @@ fn why_not(Factor { name, size }: &Factor, groups: &Classes) -> Option<String> {
 }
 
 /// `[latents, factors]`, in [0, 1]; 0 where a factor has a reason to take no part.
-fn explained_variance(codes: &Array2<f64>, groups: &[Classes], reasons: &[Option<String>]) -> Array2<f64> {
-    let latents: Vec<Deviations> =
-        (0..codes.ncols()).into_par_iter().map(|latent| deviations(&codes.column(latent).to_owned())).collect();
+fn shares_of_variance(codes: &Array2<f64>, groups: &[Classes], reasons: &[Option<String>]) -> Array2<f64> {
+    let latents = deviations_of_columns(codes);
     let counts: Vec<Vec<u32>> = groups.iter().map(Classes::counts).collect();
     let entries = (0..latents.len() * groups.len()).into_par_iter().map(|entry| {
         let (latent, factor) = (&latents[entry / groups.len()], entry % groups.len());

@@ -10,8 +10,8 @@
 //! What tables print as "DCI" is disentanglement, so `dci` is `dci.disentanglement`.
 //!
 //! Departures: see `importance_scores` for entropies, `predictors::boosted_trees` for ties. A continuous factor is
-//! regressed, and its informativeness is `R^2`, 0 where that is negative. A factor with a single value in the train rows, at which scikit-learn
-//! stops, is of importance to no latent and takes no part in informativeness.
+//! regressed, and its informativeness is `R^2`, 0 where that is negative. A factor with a single value in the train rows, at
+//! which scikit-learn stops, is of importance to no latent and takes no part in informativeness.
 
 use serde::{Deserialize, Serialize};
 use unbraid_data::{Rng, settings};

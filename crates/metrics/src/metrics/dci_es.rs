@@ -26,13 +26,13 @@ use unbraid_data::settings::{Setting, Values};
 use unbraid_data::{Error, LabelledCodes, Rng, settings};
 
 use crate::Change::*;
-use crate::dci_scores::explained_variance;
 use crate::metrics::dci_forest::{N_BINS, mean_of_classes};
 use crate::predictors::random_forest::RandomForest;
 use crate::predictors::ranked_columns::RankedColumns;
 use crate::statistics::classes::{Classes, classes_of_factors, distinct_values};
 use crate::statistics::deviations::deviations;
 use crate::statistics::mean::mean_of_defined;
+use crate::statistics::r_squared::explained_variance;
 use crate::subject::all_constant;
 use crate::{Entry, Matrix, Metric, Scores, Split, Subject};
 

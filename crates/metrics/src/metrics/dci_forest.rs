@@ -8,8 +8,8 @@
 //!
 //! Departures: see `importance_scores` for entropies. The forest's draws are ours, so scores agree with scikit-learn's
 //! as two of its seeds do. A continuous factor is cut into 20 bins of equal width on the train rows, and what is
-//! predicted is the mean of a bin's train rows; its informativeness is `R^2`, 0 where that is negative. A factor with a single value in the train
-//! rows takes no part in informativeness.
+//! predicted is the mean of a bin's train rows; its informativeness is `R^2`, 0 where that is negative. A factor with a
+//! single value in the train rows takes no part in informativeness.
 
 use serde::{Deserialize, Serialize};
 use unbraid_data::{Rng, settings};

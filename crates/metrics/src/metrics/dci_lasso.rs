@@ -22,10 +22,10 @@ use unbraid_data::settings::{self, Setting, Values};
 use unbraid_data::{Error, Rng};
 
 use crate::Change::*;
-use crate::dci_scores::explained_variance;
 use crate::importance_scores::{Weights, importance_scores, no_dci_scores};
 use crate::predictors::lasso::Lasso;
 use crate::statistics::mean::mean_of_defined;
+use crate::statistics::r_squared::explained_variance;
 use crate::statistics::standardise::Standardisation;
 use crate::{Entry, Metric, Scores, Split, Subject};
 

@@ -14,7 +14,7 @@
 //! are not drawn.
 
 use ndarray::Array2;
-use rand::{RngExt, seq};
+use rand::RngExt;
 use rayon::prelude::*;
 use serde::{Deserialize, Serialize};
 use unbraid_data::settings::{Setting, Values};
@@ -22,8 +22,8 @@ use unbraid_data::{Error, Result, Rng, Seed, settings};
 
 use crate::Change::*;
 use crate::rows_by_value::RowsByValue;
-use crate::statistics::deviations::{Deviations, deviations};
 use crate::statistics::first_largest::first_largest;
+use crate::voters::{TIE, Voters};
 use crate::{Entry, Matrix, Metric, Scores, Subject};
 
 /// More rows or votes than this would take longer than anyone waits.
@@ -78,22 +78,22 @@ impl Metric for FactorVae {
     fn score(&self, subject: &Subject, rng: &mut Rng) -> Scores {
         let data = subject.data();
         let seed = Seed(rng.random());
-        let voters = Voters::new(subject, self, &mut seed.stream("variances"));
-        let n_active = voters.latents.len() as f64;
-        let ballot = match Ballot::new(subject) {
-            _ if voters.latents.is_empty() => Err(self.nobody_votes()),
-            ballot if ballot.factors.is_empty() => Err("needs a discrete factor to hold fixed".to_string()),
-            ballot => Ok(ballot),
+        let voters = Voters::new(subject, self.variance_rows, self.prune_below, &mut seed.stream("variances"));
+        let n_active = voters.as_ref().map_or(0, |voters| voters.latents.len()) as f64;
+        let ballot = Ballot::new(subject);
+        let voters = match voters {
+            Ok(_) if ballot.factors.is_empty() => Err("needs a discrete factor to hold fixed".to_string()),
+            voters => voters,
         };
-        let ballot = match ballot {
-            Ok(ballot) => ballot,
+        let voters = match voters {
+            Ok(voters) => voters,
             Err(reason) => {
-                let scores = Scores::new().without("factor_vae", &reason).without("factor_vae.train", &reason);
+                let scores = Scores::new().without_all(["factor_vae", "factor_vae.train"], &reason);
                 return scores.with("factor_vae.active_latents", n_active);
             }
         };
         let count = |stream: &str, n_votes: usize| {
-            let vote = |number| voters.vote(&ballot, self.batch_size, &mut seed.stream_at(stream, number as u64));
+            let vote = |number| vote(&voters, &ballot, self.batch_size, &mut seed.stream_at(stream, number as u64));
             let votes: Vec<(usize, usize)> = (0..n_votes).into_par_iter().map(vote).collect();
             let mut counts = Array2::zeros((data.n_latents(), data.n_factors()));
             votes.into_iter().for_each(|(latent, factor)| counts[[latent, factor]] += 1.0);
@@ -109,97 +109,33 @@ impl Metric for FactorVae {
     }
 }
 
-impl FactorVae {
-    fn nobody_votes(&self) -> String {
-        match self.prune_below {
-            0.0 => "every latent is constant".to_string(),
-            least => format!("no latent has a standard deviation of {least} or more (setting \"prune_below\")"),
-        }
-    }
-}
-
-/// The latents that have a vote, and their codes in units of their standard deviations.
-struct Voters {
-    /// Which latents of the table they are.
-    latents: Vec<usize>,
-    /// `[rows, voters]`, row by row in the order of the rows' factors.
-    codes: Vec<f64>,
-}
-
-impl Voters {
-    fn new(subject: &Subject, settings: &FactorVae, rng: &mut Rng) -> Self {
-        let data = subject.data();
-        let rows = subject.rows_by_factors();
-        let n_sampled = rows.len().min(settings.variance_rows);
-        let sampled: Vec<usize> = if n_sampled < rows.len() {
-            seq::index::sample(rng, rows.len(), n_sampled).iter().map(|place| rows[place]).collect()
-        } else {
-            rows.to_vec()
-        };
-        let mut voters = Vec::new(); // latents, and their codes [rows] in the order of the rows' factors
-        for (latent, column) in data.codes().columns().into_iter().enumerate() {
-            let Deviations { of_rows, scale, .. } = deviations(&column);
-            let in_units = sample_deviation(&of_rows, &sampled);
-            if in_units > 0.0 && in_units * scale >= settings.prune_below {
-                voters.push((latent, rows.iter().map(|&row| of_rows[row] / in_units).collect::<Vec<f64>>()));
-            }
-        }
-        let codes = (0..rows.len()).flat_map(|place| voters.iter().map(move |(_, codes)| codes[place])).collect();
-        Self { latents: voters.iter().map(|(latent, _)| *latent).collect(), codes }
-    }
-
-    /// Draws a batch with one factor fixed; gives the latent that varies least in it, and the factor.
-    fn vote(&self, ballot: &Ballot, batch_size: usize, rng: &mut Rng) -> (usize, usize) {
-        let (factor, alike) = ballot.draw(rng);
-        let n_voters = self.latents.len();
-        let codes_of = |place: usize| &self.codes[place * n_voters..(place + 1) * n_voters];
-        let draw = |_| alike[rng.random_range(0..alike.len() as u32) as usize] as usize;
-        let batch: Vec<usize> = (0..batch_size).map(draw).collect();
-        // Distances from the first code of the batch have its variance, and are exactly 0 where nothing varies.
-        let first = codes_of(batch[0]);
-        let (mut sums, mut squares) = (vec![0.0; n_voters], vec![0.0; n_voters]);
-        for &place in &batch[1..] {
-            let distances = codes_of(place).iter().zip(first).map(|(code, first)| code - first);
-            for ((sum, square), distance) in sums.iter_mut().zip(&mut squares).zip(distances) {
-                *sum += distance;
-                *square += distance * distance;
-            }
-        }
-        let of_voter = |(sum, square): (&f64, &f64)| (square - sum * sum / batch_size as f64).max(0.0);
-        let variances: Vec<f64> = sums.iter().zip(&squares).map(of_voter).collect();
-        let least = variances.iter().copied().fold(f64::INFINITY, f64::min);
-        let winner = variances.iter().position(|&variance| variance <= least * (1.0 + TIE)).unwrap_or(0);
-        (self.latents[winner], factor)
-    }
-}
-
-/// Variances that differ by less than this share are equal, and the first such latent has the vote: two latents that are
-/// a fixed factor plus and minus another one vary exactly alike, and rounding should not decide between them.
-const TIE: f64 = 1e-9;
-
-/// The standard deviation of some rows of a column, divided by their number less one; 0 for a single row.
-fn sample_deviation(column: &[f64], rows: &[usize]) -> f64 {
-    let first = column[rows[0]];
-    let mean = rows.iter().map(|&row| column[row] - first).sum::<f64>() / rows.len() as f64;
-    let squares: f64 = rows.iter().map(|&row| (column[row] - first - mean).powi(2)).sum();
-    (squares / (rows.len() - 1).max(1) as f64).sqrt()
+/// Draws a batch with one factor fixed; gives the latent that varies least in it, and the factor.
+fn vote(voters: &Voters, ballot: &Ballot, batch_size: usize, rng: &mut Rng) -> (usize, usize) {
+    let (factor, alike) = ballot.draw(rng);
+    let draw = |_| ballot.rows[alike[rng.random_range(0..alike.len() as u32) as usize] as usize];
+    let batch: Vec<usize> = (0..batch_size).map(draw).collect();
+    let squares = voters.squares(&batch);
+    let least = squares.iter().copied().fold(f64::INFINITY, f64::min);
+    let winner = squares.iter().position(|&square| square <= least * (1.0 + TIE)).unwrap_or(0);
+    (voters.latents[winner], factor)
 }
 
 /// What is voted on: the factors that can be fixed, and the rows that have each value of them.
-struct Ballot {
+struct Ballot<'a> {
     factors: Vec<RowsByValue>,
-    n_rows: u32,
+    /// The rows of the table in the order in which `factors` numbers them.
+    rows: &'a [usize],
 }
 
-impl Ballot {
-    fn new(subject: &Subject) -> Self {
-        Self { factors: RowsByValue::of_discrete_factors(subject), n_rows: subject.data().n_rows() as u32 }
+impl<'a> Ballot<'a> {
+    fn new(subject: &'a Subject) -> Self {
+        Self { factors: RowsByValue::of_discrete_factors(subject), rows: subject.rows_by_factors() }
     }
 
     /// A factor, and the rows that have the same value of it as a random row.
     fn draw(&self, rng: &mut Rng) -> (usize, &[u32]) {
         let drawn = &self.factors[rng.random_range(0..self.factors.len() as u32) as usize];
-        (drawn.factor, drawn.alike(rng.random_range(0..self.n_rows) as usize))
+        (drawn.factor, drawn.alike(rng.random_range(0..self.rows.len() as u32) as usize))
     }
 }
 

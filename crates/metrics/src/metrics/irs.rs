@@ -27,7 +27,7 @@ use unbraid_data::{Error, Rng};
 use crate::Change::*;
 use crate::scores::latent_name;
 use crate::statistics::classes::{Classes, classes_of_columns, classes_of_factors, equal_width_bins};
-use crate::statistics::deviations::{Deviations, deviations};
+use crate::statistics::deviations::{Deviations, deviations_of_columns};
 use crate::statistics::information::{MOST_BINS, check_bins, published};
 use crate::{Entry, Matrix, Metric, Scores, Subject};
 
@@ -79,8 +79,7 @@ impl Metric for Irs {
             Rows::Train => (&subject.train().codes, &subject.train().factors),
             Rows::All => (data.codes(), data.factors()),
         };
-        let columns = (0..codes.ncols()).into_par_iter();
-        let latents: Vec<Deviations> = columns.map(|latent| deviations(&codes.column(latent).to_owned())).collect();
+        let latents = deviations_of_columns(codes);
         let groups = match self.discrete_factors {
             Grouping::Values => classes_of_factors(factors, data.space().factors(), self.bins.get()),
             Grouping::Bins => classes_of_columns(factors, |_, column| equal_width_bins(column, self.bins.get())),

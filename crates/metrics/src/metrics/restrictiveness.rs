@@ -21,7 +21,7 @@ use unbraid_data::{Rng, settings};
 
 use crate::Change::*;
 use crate::matched_latents::MatchedLatents;
-use crate::statistics::deviations::{Deviations, deviations};
+use crate::statistics::deviations::{Deviations, deviations_of_columns};
 use crate::traversal_ratios::values_of_factors;
 use crate::{Entry, Metric, Scores, Subject};
 
@@ -38,10 +38,7 @@ impl Metric for Restrictiveness {
             Ok(matched) => matched,
             Err(reason) => return Scores::new().without("restrictiveness", &reason),
         };
-        let latents: Vec<Deviations> = (0..data.n_latents())
-            .into_par_iter()
-            .map(|latent| deviations(&data.codes().column(latent).to_owned()))
-            .collect();
+        let latents = deviations_of_columns(data.codes());
         let factors = matched.of_factors.iter().enumerate();
         let parts: Vec<Result<f64, String>> = factors
             .map(|(factor, latent)| restrictiveness(&latents, subject.traversals(factor)?, latent.clone()?))

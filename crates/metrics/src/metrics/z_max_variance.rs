@@ -23,14 +23,14 @@ use rand::{RngExt, seq};
 use rayon::prelude::*;
 use serde::{Deserialize, Serialize};
 use unbraid_data::settings::{Setting, Values};
-use unbraid_data::{Error, Result, Rng, Seed, settings};
+use unbraid_data::{Error, LabelledCodes, Result, Rng, Seed, settings};
 
 use crate::Change::*;
 use crate::rows_by_others::RowsByOthers;
 use crate::statistics::classes::classes_of_factors;
-use crate::statistics::deviations::{Deviations, deviations};
 use crate::statistics::first_largest::first_largest;
 use crate::statistics::information::{MOST_BINS, check_bins, published};
+use crate::voters::{TIE, Voters};
 use crate::{Entry, Matrix, Metric, Scores, Subject};
 
 /// More rows or votes than this would take longer than anyone waits.
@@ -84,27 +84,19 @@ impl Metric for ZMaxVariance {
     /// `z_max_variance` and `z_max_variance.held_out` in [0, 1], `z_max_variance.scaled` up to 1, and the matrix of votes.
     fn score(&self, subject: &Subject, rng: &mut Rng) -> Scores {
         let seed = Seed(rng.random());
-        let voters = Voters::new(subject, self, &mut seed.stream("variances"));
-        if voters.latents.is_empty() {
-            return Scores::new().without_all(PARTS, &self.nobody_votes());
-        }
+        let voters = Voters::new(subject, self.variance_rows, self.prune_below, &mut seed.stream("variances"));
         let ballot = self.ballot(subject);
-        if ballot.is_empty() {
-            let reason = "needs rows in which one factor takes several values while all others stay equal";
-            return Scores::new().without_all(PARTS, reason);
-        }
-        let count = |stream: &str| {
-            let vote = |number: usize| {
-                let groups = &ballot[number % ballot.len()];
-                (voters.vote(groups, self.batch_size, &mut seed.stream_at(stream, number as u64)), groups.factor)
-            };
-            let votes: Vec<(Option<usize>, usize)> = (0..self.votes).into_par_iter().map(vote).collect();
-            let mut counts = Array2::zeros((subject.data().n_latents(), subject.data().n_factors()));
-            for (latent, factor) in votes.into_iter().filter_map(|(latent, factor)| Some((latent?, factor))) {
-                counts[[latent, factor]] += 1.0;
+        let voters = match voters {
+            Ok(_) if ballot.is_empty() => {
+                Err("needs rows in which one factor takes several values while all others stay equal".to_string())
             }
-            counts
+            voters => voters,
         };
+        let voters = match voters {
+            Ok(voters) => voters,
+            Err(reason) => return Scores::new().without_all(PARTS, &reason),
+        };
+        let count = |stream: &str| self.count(subject.data(), &voters, &ballot, seed, stream);
         let votes = count("votes"); // [latents, factors]
         let stands_for: Vec<usize> = votes.outer_iter().map(|of_latent| first_largest(&of_latent)).collect();
         let right = |votes: &Array2<f64>| -> f64 {
@@ -134,86 +126,40 @@ impl ZMaxVariance {
         (0..factors.len()).map(of_factor).filter(|groups| groups.n_groups() > 0).collect()
     }
 
-    fn nobody_votes(&self) -> String {
-        match self.prune_below {
-            0.0 => "every latent is constant".to_string(),
-            least => format!("no latent has a standard deviation of {least} or more (setting \"prune_below\")"),
-        }
-    }
-}
-
-/// The latents that have a vote, and their codes in units of their standard deviations.
-struct Voters {
-    /// Which latents of the table they are.
-    latents: Vec<usize>,
-    /// `[rows, voters]`, row by row.
-    codes: Vec<f64>,
-}
-
-impl Voters {
-    fn new(subject: &Subject, settings: &ZMaxVariance, rng: &mut Rng) -> Self {
-        let rows = subject.rows_by_factors();
-        let n_sampled = rows.len().min(settings.variance_rows);
-        let sampled: Vec<usize> = if n_sampled < rows.len() {
-            seq::index::sample(rng, rows.len(), n_sampled).iter().map(|place| rows[place]).collect()
-        } else {
-            rows.to_vec()
+    /// How often each latent gets the vote while each factor varies; as many votes are for each factor. `[latents, factors]`
+    fn count(
+        &self,
+        data: &LabelledCodes,
+        voters: &Voters,
+        ballot: &[RowsByOthers],
+        seed: Seed,
+        stream: &str,
+    ) -> Array2<f64> {
+        let vote = |number: usize| {
+            let groups = &ballot[number % ballot.len()];
+            (vote(voters, groups, self.batch_size, &mut seed.stream_at(stream, number as u64)), groups.factor)
         };
-        let mut voters = Vec::new(); // latents, and their codes [rows]
-        for (latent, column) in subject.data().codes().columns().into_iter().enumerate() {
-            let Deviations { mut of_rows, scale } = deviations(&column);
-            let in_units = sample_deviation(&of_rows, &sampled);
-            if in_units > 0.0 && in_units * scale >= settings.prune_below {
-                of_rows.iter_mut().for_each(|code| *code /= in_units);
-                voters.push((latent, of_rows));
-            }
+        let votes: Vec<(Option<usize>, usize)> = (0..self.votes).into_par_iter().map(vote).collect();
+        let mut counts = Array2::zeros((data.n_latents(), data.n_factors()));
+        for (latent, factor) in votes.into_iter().filter_map(|(latent, factor)| Some((latent?, factor))) {
+            counts[[latent, factor]] += 1.0;
         }
-        let codes = (0..rows.len()).flat_map(|row| voters.iter().map(move |(_, codes)| codes[row])).collect();
-        Self { latents: voters.iter().map(|(latent, _)| *latent).collect(), codes }
-    }
-
-    /// Draws a batch in which one factor varies; gives the latent that varies most in it, if any does.
-    fn vote(&self, groups: &RowsByOthers, batch_size: usize, rng: &mut Rng) -> Option<usize> {
-        let group = groups.group(rng.random_range(0..groups.n_groups() as u64) as usize);
-        let batch: Vec<u32> = if batch_size < group.len() {
-            seq::index::sample(rng, group.len(), batch_size).iter().map(|place| group[place]).collect()
-        } else {
-            group.to_vec()
-        };
-        let variances = self.variances(&batch);
-        let largest = variances.iter().copied().fold(0.0, f64::max);
-        let is_largest = |variance: &f64| largest > 0.0 && *variance >= largest * (1.0 - TIE);
-        variances.iter().position(is_largest).map(|voter| self.latents[voter])
-    }
-
-    /// The variance of each voter's codes of some rows. `[voters]`
-    fn variances(&self, rows: &[u32]) -> Vec<f64> {
-        let n_voters = self.latents.len();
-        let codes_of = |row: u32| &self.codes[row as usize * n_voters..][..n_voters];
-        // Distances from the first code have the same variance, and are exactly 0 where nothing varies.
-        let first = codes_of(rows[0]);
-        let (mut sums, mut squares) = (vec![0.0; n_voters], vec![0.0; n_voters]);
-        for &row in &rows[1..] {
-            let distances = codes_of(row).iter().zip(first).map(|(code, first)| code - first);
-            for ((sum, square), distance) in sums.iter_mut().zip(&mut squares).zip(distances) {
-                *sum += distance;
-                *square += distance * distance;
-            }
-        }
-        let n_rows = rows.len() as f64;
-        sums.iter().zip(&squares).map(|(sum, square)| ((square - sum * sum / n_rows) / n_rows).max(0.0)).collect()
+        counts
     }
 }
 
-/// Variances that differ by less than this share are equal.
-const TIE: f64 = 1e-9;
-
-/// The standard deviation of some rows of a column.
-fn sample_deviation(column: &[f64], rows: &[usize]) -> f64 {
-    let first = column[rows[0]];
-    let mean = rows.iter().map(|&row| column[row] - first).sum::<f64>() / rows.len() as f64;
-    let squares: f64 = rows.iter().map(|&row| (column[row] - first - mean).powi(2)).sum();
-    (squares / rows.len() as f64).sqrt()
+/// Draws a batch in which one factor varies; gives the latent that varies most in it, if any does.
+fn vote(voters: &Voters, groups: &RowsByOthers, batch_size: usize, rng: &mut Rng) -> Option<usize> {
+    let group = groups.group(rng.random_range(0..groups.n_groups() as u64) as usize);
+    let batch: Vec<usize> = if batch_size < group.len() {
+        seq::index::sample(rng, group.len(), batch_size).iter().map(|place| group[place] as usize).collect()
+    } else {
+        group.iter().map(|&row| row as usize).collect()
+    };
+    let squares = voters.squares(&batch);
+    let largest = squares.iter().copied().fold(0.0, f64::max);
+    let is_largest = |square: &f64| largest > 0.0 && *square >= largest * (1.0 - TIE);
+    squares.iter().position(is_largest).map(|voter| voters.latents[voter])
 }
 
 /// The row in the list of metrics.
@@ -268,7 +214,7 @@ pub const ENTRY: Entry = Entry {
 mod tests {
     use ndarray::array;
     use unbraid_data::labelled_codes::Extras;
-    use unbraid_data::{Factor, FactorSpace, LabelledCodes};
+    use unbraid_data::{Factor, FactorSpace};
 
     use super::*;
 

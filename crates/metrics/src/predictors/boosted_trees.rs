@@ -218,19 +218,7 @@ impl Target {
             *gradient = truth(row) - *gradient;
         }
         let tree = grower.grow(gradients, salt, &mut importance, |rows| {
-            let (mut sum, mut curvature) = (0.0, 0.0);
-            for &row in rows {
-                let gradient = gradients[row as usize];
-                sum += gradient;
-                // p (1 - p), since the gradient is -p or 1 - p.
-                curvature += gradient.abs() * (1.0 - gradient.abs());
-            }
-            let n_rows = rows.len() as f64;
-            let value = match self {
-                Self::Numbers { .. } => sum / n_rows,
-                Self::Classes { .. } if curvature.abs() / n_rows < LEAST_CURVATURE => 0.0,
-                Self::Classes { .. } => newton * sum / curvature,
-            };
+            let value = self.leaf_value(rows, gradients, newton);
             for &row in rows {
                 scores[row as usize] += LEARNING_RATE * value;
             }
@@ -238,6 +226,23 @@ impl Target {
         });
         gradients.copy_from_slice(scores);
         (tree, importance)
+    }
+
+    /// What a leaf adds to the scores of its rows: their mean gradient, for classes a step of Newton's method.
+    fn leaf_value(&self, rows: &[u32], gradients: &[f64], newton: f64) -> f64 {
+        let (mut sum, mut curvature) = (0.0, 0.0);
+        for &row in rows {
+            let gradient = gradients[row as usize];
+            sum += gradient;
+            // p (1 - p), since the gradient is -p or 1 - p.
+            curvature += gradient.abs() * (1.0 - gradient.abs());
+        }
+        let n_rows = rows.len() as f64;
+        match self {
+            Self::Numbers { .. } => sum / n_rows,
+            Self::Classes { .. } if curvature.abs() / n_rows < LEAST_CURVATURE => 0.0,
+            Self::Classes { .. } => newton * sum / curvature,
+        }
     }
 }
 

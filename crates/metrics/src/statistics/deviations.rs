@@ -1,6 +1,7 @@
 //! Deviations of a column from its mean, in a form that neither overflows nor turns a constant into noise.
 
-use ndarray::ArrayRef1;
+use ndarray::{Array2, ArrayRef1};
+use rayon::prelude::*;
 
 /// What is left of a column when its mean is taken away.
 #[derive(Debug, Clone, PartialEq)]
@@ -24,6 +25,11 @@ pub fn deviations(column: &ArrayRef1<f64>) -> Deviations {
         of_rows.iter_mut().for_each(|value| *value -= mean);
     }
     Deviations { of_rows, scale: 2.0 * scale }
+}
+
+/// The deviations of each column of a table with at least one row.
+pub fn deviations_of_columns(table: &Array2<f64>) -> Vec<Deviations> {
+    (0..table.ncols()).into_par_iter().map(|column| deviations(&table.column(column).to_owned())).collect()
 }
 
 /// Variance of a column over its rows (divided by their number, so that one row has variance 0); may be infinite,
@@ -55,6 +61,15 @@ mod tests {
     fn equal_numbers_do_not_vary_at_all() {
         // Summed and divided naively, three times 0.1 has a mean that is not 0.1.
         assert_eq!(deviations(&array![0.1, 0.1, 0.1]), Deviations { of_rows: vec![0.0; 3], scale: 0.0 });
+    }
+
+    #[test]
+    fn each_column_has_its_own() {
+        let [first, second] = &deviations_of_columns(&array![[1.0, 5.0], [3.0, 5.0]])[..] else {
+            panic!("two columns")
+        };
+        assert_eq!(*first, Deviations { of_rows: vec![-0.5, 0.5], scale: 2.0 });
+        assert_eq!(*second, deviations(&array![5.0, 5.0]));
     }
 
     #[test]

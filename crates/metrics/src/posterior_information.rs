@@ -61,7 +61,7 @@ impl PosteriorInformation {
     /// The mean of `values [latents]`, each weighted by what its latent tells alone; or why there is none.
     pub fn weighted(&self, values: &[f64]) -> Result<f64, String> {
         let whole: f64 = self.alone.iter().sum();
-        if whole > 0.0 {
+        if whole > LEAST_INFORMATION {
             Ok(self.alone.iter().zip(values).map(|(alone, value)| alone / whole * value).sum())
         } else {
             Err("no latent tells anything about which row was coded".to_string())
@@ -80,6 +80,8 @@ impl PosteriorInformation {
     }
 }
 
+/// Less than this, in nats, is what rounding leaves of none.
+const LEAST_INFORMATION: f64 = 1e-9;
 /// Log-variances beyond these have posteriors that are points, or flat, to any code.
 const LARGEST_LOG_VARIANCE: f64 = 1000.0;
 /// Logarithms of densities relative to the drawn row's own are kept between these, so that sums of their exponentials

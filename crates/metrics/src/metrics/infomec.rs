@@ -16,9 +16,10 @@
 //! | `"discrete"` | counts of their exact values | a column for each value of each latent | any two values |
 //!
 //! There the caller says which. Here `"auto"` takes latents for discrete, and says so in a note, where each has at most 20
-//! values, these have 10 rows each on average, and all latents together have at most 2,000, each a column of the regression. The authors' quantised models have 10 values for each latent, while codes
-//! of any other network have nearly as many values as rows; and where more rows share a value than there are neighbours,
-//! the distances that the other estimator rests on are 0. `estimator = "bins"` counts continuous latents in
+//! values, these have 10 rows each on average, and all latents together have at most 2,000, each a column of the
+//! regression. The authors' quantised models have 10 values for each latent, while codes of any other network have nearly
+//! as many values as rows; and where more rows share a value than there are neighbours, the distances that the other
+//! estimator rests on are 0. `estimator = "bins"` counts continuous latents in
 //! bins as `mig` does.
 //!
 //! `infomec` itself is the mean of the three, which is ours: the authors print them side by side.

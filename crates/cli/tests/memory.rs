@@ -68,11 +68,15 @@ fn training_on_batches_of_256_stays_small_and_does_not_grow() {
     let child = place.command(&arguments).stdout(Stdio::null()).spawn().unwrap();
     let mut running = Running(child);
     let losses = place.path("large").join("losses.csv");
-    wait_for_step(&mut running, &losses, 10);
     let process = running.0.id();
-    let early = kilobytes(process, "VmRSS");
+    // The most of several moments, since what a checkpoint takes comes and goes.
+    let at_step = |running: &mut Running, step: u64| {
+        wait_for_step(running, &losses, step);
+        kilobytes(process, "VmRSS")
+    };
+    let early = (10..=20).map(|step| at_step(&mut running, step)).max().unwrap();
     wait_for_step(&mut running, &losses, 60);
     let (late, peak) = (kilobytes(process, "VmRSS"), kilobytes(process, "VmHWM"));
     assert!(peak < 1_500_000, "the peak is {peak} kB");
-    assert!(late < early + early / 20, "{early} kB after 10 steps became {late} kB after 60");
+    assert!(late < early + early / 20, "{early} kB after 10 to 20 steps became {late} kB after 60");
 }

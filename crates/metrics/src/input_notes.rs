@@ -218,12 +218,13 @@ mod tests {
 
     #[test]
     fn few_rows_worked_by_hand() {
-        // 19 * 3 / (2 N) of ln 4 nats: 411.2 rows make it 0.05; for two rows it is more than there is.
+        // 19 * 3 / (2 N) of ln 4 nats: 411.2 rows make it 0.05. Two rows have two values: 19 / (2 N) of
+        // ln 2, which is more than there is, and 0.05 from 274.1 rows on.
         assert_eq!(notes(1.0, 0.0, 412, vec![]), Vec::<String>::new());
         let [note] = &notes(1.0, 0.0, 411, vec![])[..] else { panic!("one note was wanted") };
         assert!(note.contains("411 rows are few for a factor of 4 values") && note.contains("5 % of it"), "{note}");
         let notes = notes(1.0, 0.0, 2, vec![]);
         let note = notes.last().unwrap();
-        assert!(note.contains("100 % of it") && note.contains("from 412 rows on"), "{note}");
+        assert!(note.contains("100 % of it") && note.contains("from 275 rows on"), "{note}");
     }
 }

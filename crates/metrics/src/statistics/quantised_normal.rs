@@ -23,8 +23,8 @@ impl QuantisedNormal {
     ///
     /// As Do and Tran 2020 do it, a bin's share is in proportion to the density in its middle. Where that is below 1e-5
     /// for all bins because the distribution is narrow or far away, the bin of the mean (the outermost one, if the mean lies
-    /// beyond) has it all. One that is wider than a bin is spread however low its density, where the authors' code takes it
-    /// for a point.
+    /// beyond) has it all. One that is wider than all bins is spread however low its density, where the authors' code
+    /// takes it for a point.
     pub fn spread(&self, mean: f64, log_variance: f64, shares: &mut [f64]) -> Range<usize> {
         let width = 2.0 * self.limit / self.n_bins as f64;
         let nearest = (((mean + self.limit) / width) as usize).min(self.n_bins - 1);
@@ -33,7 +33,7 @@ impl QuantisedNormal {
         let log_density = -(distance * distance / variance + log_variance + TAU.ln()) / 2.0;
         shares[nearest] = 1.0;
         // Also where a variance of 0 leaves no number at all.
-        if log_density.is_nan() || (log_density < LEAST_DENSITY.ln() && variance < width * width) {
+        if log_density.is_nan() || (log_density < LEAST_DENSITY.ln() && variance < self.limit * self.limit) {
             return nearest..nearest + 1;
         }
         // From a bin to the next, the density changes by a ratio that itself changes by the same ratio each time.

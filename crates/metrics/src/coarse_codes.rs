@@ -36,7 +36,7 @@ pub fn without_rounding_noise(data: &LabelledCodes) -> Option<(LabelledCodes, St
 }
 
 /// How many numbers of 32 bits the range of the widest latent has to hold where its values all are such numbers, and neighbours
-/// among them: with a thousand, `mig` keeps three digits and `dci` is a tenth off. Of a narrower latent, as a dead one of a
+/// among them: with some 350, `dci` of one table was 0.605 instead of 0.670 while `mig` was as before. Of a narrower latent, as a dead one of a
 /// network is, nothing follows.
 const LEAST_SHORT_STEPS: f64 = 4096.0;
 

@@ -33,7 +33,8 @@ use crate::{Entry, Matrix, Metric, Scores, Split, Subject};
 const LEAST_VARIANCE: f64 = 1e-12;
 
 /// Codes whose means are further from 0 than this many deviations of the most moving latent are out of reach of the machine,
-/// whose intercept costs as much as its slope: `sap` of the same codes is a tenth at 30, and 0 further away.
+/// whose intercept costs as much as its slope: `sap` of one table of good codes is 0.36
+/// at 0, 0.21 at 10 and 0.17 at 29, and of another 0.01 at 100.
 const MOST_DISTANCE: f64 = 30.0;
 
 /// Settings of separated attribute predictability.
@@ -87,7 +88,7 @@ fn why_too_far(codes: &Array2<f64>) -> Option<String> {
     let widest = codes.columns().into_iter().map(|column| deviation(&column)).fold(0.0, f64::max);
     (widest > 0.0 && furthest / widest > MOST_DISTANCE).then(|| {
         format!(
-            "the codes' means are up to {:.0} deviations from 0, where a machine with a penalised intercept finds nothing: \
+            "the codes' means are up to {:.0} deviations from 0, where a machine with a penalised intercept finds little: \
              take the means away",
             furthest / widest
         )

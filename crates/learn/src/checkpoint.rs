@@ -1,7 +1,7 @@
 //! A learner as bytes and back: weights, optimiser state, step and the position of every random stream, in safetensors.
 //!
-//! Weights have their own names (`encoder.conv0.weight`); moments are called `optimiser.MOMENT.WEIGHT`. What is not a
-//! tensor stands in the header under the single key `unbraid`, as JSON: a second key would make the bytes depend on
+//! Weights have their own names (`encoder.conv0.weight`); moments are called `optimiser.MOMENT.WEIGHT`, what a framework remembers
+//! `state.NAME`. What is not a tensor stands in the header under the single key `unbraid`, as JSON: a second key would make the bytes depend on
 //! the order of a hash map.
 //!
 //! A CRC-32 of all that is in it tells a checkpoint that was damaged: it finds every change of up to 32 neighbouring bits,
@@ -48,16 +48,23 @@ pub fn write(learner: &Learner, origin: &str) -> Result<Vec<u8>> {
     let mut tensors: Vec<(String, Vec<usize>, Vec<u8>)> = Vec::new();
     for (position, (name, tensor)) in learner.model.parameters.iter().enumerate() {
         let shape = tensor.dims().to_vec();
-        let values = floats(tensor.clone().inner());
-        let all = learner.moments[position].iter().flatten().chain(&values);
-        if let Some(value) = all.into_iter().find(|value| !value.is_finite()) {
-            let message = format!("\"{name}\" or its gradient became {value} at step {}", learner.steps_taken);
-            return Err(Error::failure(message));
+        let mut push = |stored: String, values: Vec<f32>| match values.iter().find(|value| !value.is_finite()) {
+            None => {
+                tensors.push((stored, shape.clone(), to_bytes(&values)));
+                Ok(())
+            }
+            Some(value) => {
+                let message = format!("\"{name}\" or its gradient became {value} at step {}", learner.steps_taken);
+                Err(Error::failure(message))
+            }
+        };
+        for (moment, values) in learner.moment_names(name).iter().zip(&learner.moments[position]) {
+            push(format!("optimiser.{moment}.{name}"), floats(values.clone()))?;
         }
-        for (moment, values) in learner.moment_names().iter().zip(&learner.moments[position]) {
-            tensors.push((format!("optimiser.{moment}.{name}"), shape.clone(), to_bytes(values)));
-        }
-        tensors.push((name.to_string(), shape, to_bytes(&values)));
+        push(name.to_string(), floats(tensor.clone().inner()))?;
+    }
+    for (name, tensor) in learner.state.iter() {
+        tensors.push((format!("state.{name}"), tensor.dims().to_vec(), to_bytes(&floats(tensor.clone().inner()))));
     }
     let step = learner.steps_taken;
     let streams = Streams { batches: step, noise: step };
@@ -78,33 +85,58 @@ pub fn read(bytes: &[u8], learner: &mut Learner) -> Result<String> {
     let mut header = read_header(bytes)?;
     let tensors = SafeTensors::deserialize(bytes).map_err(|error| unreadable(&error))?;
     check_checksum(&mut header, &tensors)?;
+    check_names(&tensors, learner)?;
     let names: Vec<String> = learner.model.parameters.iter().map(|(name, _)| name.to_string()).collect();
-    let of_model = |name: &str| names.iter().any(|known| known == name);
-    let is_moment = |name: &str| {
-        let moment_and_weight = name.strip_prefix("optimiser.").and_then(|rest| rest.split_once('.'));
-        moment_and_weight.is_some_and(|(moment, weight)| learner.moment_names().contains(&moment) && of_model(weight))
-    };
-    let mut found = tensors.names();
-    found.sort_unstable();
-    if let Some(extra) = found.into_iter().find(|name| !of_model(name) && !is_moment(name)) {
-        return Err(another_architecture(&format!(
-            "the checkpoint has a parameter \"{extra}\" and the model has none"
-        )));
-    }
     for (position, name) in names.iter().enumerate() {
         let (shape, values) = read_tensor(&tensors, name)?;
         let replaced = learner.model.parameters.replace(name, values, &shape);
         replaced.map_err(|error| another_architecture(&error.to_string()))?;
-        for (moment, state) in learner.moment_names().iter().zip(&mut learner.moments[position]) {
-            let (_, values) = read_tensor(&tensors, &format!("optimiser.{moment}.{name}"))?;
-            if values.len() != state.len() {
+        for (moment, state) in learner.moment_names(name).iter().zip(&mut learner.moments[position]) {
+            let (shape, values) = read_tensor(&tensors, &format!("optimiser.{moment}.{name}"))?;
+            if shape != state.dims() {
                 return Err(another_architecture(&format!("moment \"{moment}\" of \"{name}\" has another size")));
             }
-            *state = values;
+            *state = learner.model.parameters.device().tensor(values, state.dims());
         }
     }
+    read_state(&tensors, learner)?;
     learner.steps_taken = header.step;
     Ok(header.origin)
+}
+
+/// Refuses a tensor that the learner has no use for.
+fn check_names(tensors: &SafeTensors<'_>, learner: &Learner) -> Result<()> {
+    let of_model = |name: &str| learner.model.parameters.iter().any(|(known, _)| known == name);
+    let is_moment = |name: &str| {
+        let moment_and_weight = name.strip_prefix("optimiser.").and_then(|rest| rest.split_once('.'));
+        moment_and_weight
+            .is_some_and(|(moment, weight)| of_model(weight) && learner.moment_names(weight).contains(&moment))
+    };
+    let is_state = |name: &str| {
+        name.strip_prefix("state.").is_some_and(|state| learner.state.iter().any(|(known, _)| known == state))
+    };
+    let mut found = tensors.names();
+    found.sort_unstable();
+    match found.into_iter().find(|name| !of_model(name) && !is_moment(name) && !is_state(name)) {
+        None => Ok(()),
+        Some(extra) => {
+            Err(another_architecture(&format!("the checkpoint has a parameter \"{extra}\" and the model has none")))
+        }
+    }
+}
+
+/// Puts what the framework remembers into the learner.
+fn read_state(tensors: &SafeTensors<'_>, learner: &mut Learner) -> Result<()> {
+    let rows: Vec<(String, [usize; 2])> =
+        learner.state.iter().map(|(name, row)| (name.to_string(), row.dims())).collect();
+    for (name, wanted) in rows {
+        let (shape, values) = read_tensor(tensors, &format!("state.{name}"))?;
+        if shape != wanted {
+            return Err(another_architecture(&format!("state \"{name}\" has another size")));
+        }
+        learner.state.set(&name, &learner.model.parameters.device().recording_tensor(values, wanted));
+    }
+    Ok(())
 }
 
 /// The number of steps that a checkpoint was taken after.

@@ -1,22 +1,30 @@
 //! All that training changes, and one step of it.
 
-use unbraid_data::{Error, Result, Seed};
+use std::sync::Arc;
 
-use crate::frameworks::{Batch, Framework};
-use crate::losses::Part;
+use burn::tensor::Tensor;
+use unbraid_data::{Error, ImageShape, Result, Seed};
+
+use crate::device::Device;
+use crate::frameworks::{Batch, Framework, OwnOptimiser};
+use crate::losses::{MAIN, Part};
 use crate::model::Model;
-use crate::optimisers::Optimiser;
-use crate::tensors::scalar;
+use crate::networks::Network;
+use crate::optimisers::{Optimiser, changed};
+use crate::state::State;
+use crate::trained_model::TrainedModel;
 
-/// A model in training: with its optimiser's moments and the number of steps taken.
+/// A model in training: with its optimisers' moments, its framework's state and the number of steps taken.
 pub struct Learner {
     /// The model.
     pub model: Model,
     /// What is minimised.
-    pub framework: Box<dyn Framework>,
+    pub framework: Arc<dyn Framework>,
     optimiser: Box<dyn Optimiser>,
-    /// For each parameter, for each of the optimiser's moments, a number for each value.
-    pub(crate) moments: Vec<Vec<Vec<f32>>>,
+    own_optimisers: Vec<OwnOptimiser>,
+    /// For each parameter, each of its optimiser's moments.
+    pub(crate) moments: Vec<Vec<Tensor<2>>>,
+    pub(crate) state: State,
     pub(crate) steps_taken: u64,
     seed: Seed,
 }
@@ -33,13 +41,29 @@ pub struct StepLosses {
 }
 
 impl Learner {
-    /// Before the first step.
-    pub fn new(model: Model, framework: Box<dyn Framework>, optimiser: Box<dyn Optimiser>, seed: Seed) -> Self {
-        let n_moments = optimiser.moments().len();
-        let moments =
-            model.parameters.iter().map(|(_, tensor)| vec![vec![0.0; tensor.shape().num_elements()]; n_moments]);
-        let moments = moments.collect();
-        Self { model, framework, optimiser, moments, steps_taken: 0, seed }
+    /// Before the first step: a network for images of this shape, whose first weights are drawn from the seed.
+    pub fn new(
+        network: Box<dyn Network>,
+        framework: Box<dyn Framework>,
+        optimiser: Box<dyn Optimiser>,
+        image_shape: ImageShape,
+        seed: Seed,
+        device: Device,
+    ) -> Result<Self> {
+        let framework: Arc<dyn Framework> = Arc::from(framework);
+        let (model, state) = Model::new(network, framework.as_ref(), image_shape, seed, device)?;
+        let own_optimisers = framework.own_optimisers();
+        let mut learner =
+            Self { model, framework, optimiser, own_optimisers, moments: Vec::new(), state, steps_taken: 0, seed };
+        learner.moments = learner.model.parameters.iter().map(|(name, tensor)| learner.zeros(name, tensor)).collect();
+        Ok(learner)
+    }
+
+    /// The moments of a parameter before the first step.
+    fn zeros(&self, name: &str, parameter: &Tensor<2>) -> Vec<Tensor<2>> {
+        let (shape, device) = (parameter.dims(), self.model.parameters.device());
+        let zeros = |_: &&str| device.tensor(vec![0.0; shape[0] * shape[1]], shape);
+        self.moment_names(name).iter().map(zeros).collect()
     }
 
     /// How many steps were taken.
@@ -47,9 +71,20 @@ impl Learner {
         self.steps_taken
     }
 
-    /// The names of the optimiser's moments.
-    pub fn moment_names(&self) -> &'static [&'static str] {
-        self.optimiser.moments()
+    /// The names of the moments of the parameter called `name`.
+    pub fn moment_names(&self, name: &str) -> &'static [&'static str] {
+        let own = self.own_optimisers.iter().find(|own| own.changes(name));
+        own.map_or(&self.optimiser, |own| &own.optimiser).moments()
+    }
+
+    /// What the framework remembers.
+    pub fn state(&self) -> &State {
+        &self.state
+    }
+
+    /// The model as it is now, for reading. Nothing is copied, and later steps leave it as it is.
+    pub fn trained(&self) -> TrainedModel {
+        TrainedModel::new(self.model.frozen(), self.framework.clone())
     }
 
     /// One step: the loss of the batch, its gradients, and the change of every parameter. Noise comes from the stream
@@ -57,19 +92,40 @@ impl Learner {
     pub fn step(&mut self, batch: &Batch, learning_rate: f64) -> Result<StepLosses> {
         assert_eq!(batch.step, self.steps_taken, "batches come in the order of the steps");
         let mut noise = self.seed.stream_at("noise", batch.step);
-        let losses = self.framework.loss(&self.model, batch, &mut noise);
-        let total = losses.total();
-        let value = scalar(total.clone().detach());
-        let report = StepLosses { step: batch.step + 1, total: value, parts: losses.parts().to_vec() };
+        let mut state = self.state.clone();
+        let losses = self.framework.loss(&self.model, batch, &mut state, &mut noise);
+        let (total, parts) = losses.read_out();
+        let report = StepLosses { step: batch.step + 1, total, parts };
         check_finite(&report)?;
 
-        let (step, rate) = (report.step, learning_rate as f32);
-        let (optimiser, moments) = (&self.optimiser, &mut self.moments);
-        self.model.parameters.update(total.backward(), |position, values, gradient| {
-            optimiser.change(step, rate, values, gradient, &mut moments[position]);
-        });
+        for (network, objective) in losses.objectives() {
+            self.minimise(network, objective, batch.step, learning_rate);
+        }
+        self.state = state;
         self.steps_taken = report.step;
         Ok(report)
+    }
+
+    /// Changes the parameters of a network (of [`MAIN`], all that have no optimiser of their own) by the gradient of an objective.
+    fn minimise(&mut self, network: &str, objective: &Tensor<1>, step: u64, learning_rate: f64) {
+        let own = self.own_optimisers.iter().find(|own| own.network == network);
+        assert!(network == MAIN || own.is_some(), "the framework has no optimiser for \"{network}\"");
+        let optimiser = own.map_or(&self.optimiser, |own| &own.optimiser).as_ref();
+        let rate = own.map_or(learning_rate, |own| own.learning_rate.at(step)) as f32;
+        let belongs: Vec<bool> = self
+            .model
+            .parameters
+            .iter()
+            .map(|(name, _)| match own {
+                Some(own) => own.changes(name),
+                None => !self.own_optimisers.iter().any(|own| own.changes(name)),
+            })
+            .collect();
+        let (device, moments) = (self.model.parameters.device().clone(), &mut self.moments);
+        let change = |position: usize, values: Tensor<2>, gradient: Tensor<2>| {
+            changed(optimiser, &device, (step + 1, rate), values, gradient, &mut moments[position])
+        };
+        self.model.parameters.update(objective.backward(), |position| belongs[position], change);
     }
 }
 

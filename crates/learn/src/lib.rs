@@ -1,20 +1,24 @@
 //! Networks, losses, frameworks and training. The only crate that names the tensor library.
 
 pub mod checkpoint;
-pub mod encode;
+pub mod device;
 pub mod frameworks;
 pub mod learner;
 pub mod losses;
 pub mod model;
-pub mod nets;
+pub mod networks;
 pub mod ops;
 pub mod optimisers;
 pub mod parameters;
-pub mod posterior;
+pub mod posteriors;
 pub mod reconstruction;
 pub mod schedule;
+pub mod state;
 pub mod tensors;
+pub mod trained_model;
 
-pub use frameworks::{Batch, Framework};
+pub use device::Device;
+pub use frameworks::{Batch, Framework, Member};
 pub use learner::{Learner, StepLosses};
 pub use model::Model;
+pub use trained_model::TrainedModel;

@@ -3,7 +3,7 @@
 use burn::tensor::Tensor;
 use serde::{Deserialize, Serialize};
 
-use crate::tensors::scalar;
+use crate::tensors::floats;
 
 /// How numbers for each pixel or latent become one number.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
@@ -17,13 +17,6 @@ pub enum Reduction {
 }
 
 impl Reduction {
-    /// One number from `[batch, n]`. Rows are summed first: burn adds up a large tensor in an order that depends on which
-    /// thread is free, and a sum along rows in a fixed one.
-    pub fn reduce(self, values: Tensor<2>) -> Tensor<1> {
-        let n = values.dims()[1];
-        self.reduce_sums(values.sum_dim(1), n)
-    }
-
     /// One number from the sums over `n` columns, `[batch, 1]`.
     pub fn reduce_sums(self, sums: Tensor<2>, n: usize) -> Tensor<1> {
         match self {
@@ -33,11 +26,12 @@ impl Reduction {
     }
 }
 
-/// What a framework minimises: the weighted sum of its parts.
+/// What a framework minimises. An objective is the weighted sum of its parts; most frameworks have one, for all parameters.
+/// Others have further ones, each for the parameters of a network of the framework's own.
 #[derive(Default)]
 pub struct Losses {
-    parts: Vec<Part>,
-    total: Option<Tensor<1>>,
+    parts: Vec<(&'static str, Tensor<1>)>,
+    objectives: Vec<(&'static str, Tensor<1>)>,
 }
 
 /// One part, as it is logged.
@@ -49,6 +43,9 @@ pub struct Part {
     pub value: f32,
 }
 
+/// The objective of all parameters that have no optimiser of their own.
+pub const MAIN: &str = "";
+
 impl Losses {
     /// No parts yet.
     pub fn new() -> Self {
@@ -56,51 +53,83 @@ impl Losses {
     }
 
     /// Adds `weight * value` to the loss; `value` is logged under `name`.
-    pub fn with(mut self, name: &'static str, value: Tensor<1>, weight: f64) -> Self {
-        self.parts.push(Part { name, value: scalar(value.clone().detach()) });
-        let weighted = value * weight;
-        self.total = Some(match self.total {
-            Some(total) => total + weighted,
-            None => weighted,
-        });
+    pub fn with(self, name: &'static str, value: Tensor<1>, weight: f64) -> Self {
+        self.with_term(name, value.clone(), value * weight)
+    }
+
+    /// Adds `term` to the loss, for weights that are learned or controlled; `value` is logged under `name`.
+    pub fn with_term(self, name: &'static str, value: Tensor<1>, term: Tensor<1>) -> Self {
+        self.with_logged(name, value).adding(MAIN, term)
+    }
+
+    /// Adds `value` to what the parameters called `network.…` minimise, which the framework gives an optimiser of their own;
+    /// it is logged under `name`.
+    pub fn with_own(self, network: &'static str, name: &'static str, value: Tensor<1>) -> Self {
+        self.with_logged(name, value.clone()).adding(network, value)
+    }
+
+    /// Logs a number that is not part of a loss.
+    pub fn with_logged(mut self, name: &'static str, value: Tensor<1>) -> Self {
+        self.parts.push((name, value.detach()));
         self
     }
 
-    /// Logs a number that is not part of the loss.
-    pub fn with_logged(mut self, name: &'static str, value: f32) -> Self {
-        self.parts.push(Part { name, value });
+    fn adding(mut self, network: &'static str, term: Tensor<1>) -> Self {
+        match self.objectives.iter_mut().find(|(known, _)| *known == network) {
+            Some((_, total)) => *total = total.clone() + term,
+            None => self.objectives.push((network, term)),
+        }
         self
     }
 
-    /// What was logged, in order.
-    pub fn parts(&self) -> &[Part] {
-        &self.parts
+    /// What each network minimises, [`MAIN`] for all parameters that have no optimiser of their own.
+    pub fn objectives(&self) -> &[(&'static str, Tensor<1>)] {
+        &self.objectives
     }
 
-    /// The number to minimise; there is at least one part.
+    /// The main objective; it has at least one part.
     pub fn total(&self) -> Tensor<1> {
-        self.total.clone().expect("a framework's loss has at least one part")
+        let main = self.objectives.iter().find(|(network, _)| *network == MAIN);
+        main.expect("a framework's loss has at least one part").1.clone()
+    }
+
+    /// The value of the main objective, and the parts in the order in which they were given. All are read out at once.
+    pub fn read_out(&self) -> (f32, Vec<Part>) {
+        let tensors = self.parts.iter().map(|(_, value)| value.clone()).chain([self.total().detach()]);
+        let mut values = floats(Tensor::cat(tensors.collect(), 0));
+        let total = values.pop().expect("the total was read out last");
+        let parts = self.parts.iter().zip(values).map(|((name, _), value)| Part { name, value });
+        (total, parts.collect())
     }
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::tensors::{device, tensor};
+    use crate::device::Device;
+    use crate::tensors::scalar;
 
     #[test]
     fn sums_are_means_times_the_number_of_columns() {
-        let values = tensor(vec![1.0, 2.0, 3.0, 6.0], [2, 2], &device());
-        assert_eq!(scalar(Reduction::Sum.reduce(values.clone())), 6.0); // (3 + 9) / 2
-        assert_eq!(scalar(Reduction::Mean.reduce(values)), 3.0);
+        // Rows of two columns that sum up to 3 and 9.
+        let sums = Device::cpu().tensor(vec![3.0, 9.0], [2, 1]);
+        assert_eq!(scalar(Reduction::Sum.reduce_sums(sums.clone(), 2)), 6.0); // (3 + 9) / 2
+        assert_eq!(scalar(Reduction::Mean.reduce_sums(sums, 2)), 3.0);
     }
 
     #[test]
     fn the_total_is_weighted_and_the_parts_are_not() {
-        let part = |value: f32| tensor(vec![value], [1], &device());
-        let losses = Losses::new().with("a", part(2.0), 1.0).with("b", part(3.0), 4.0).with_logged("c", 9.0);
-        assert_eq!(scalar(losses.total()), 14.0);
-        let logged: Vec<f32> = losses.parts().iter().map(|part| part.value).collect();
-        assert_eq!(logged, [2.0, 3.0, 9.0]);
+        let part = |value: f32| Device::cpu().recording_tensor(vec![value], [1]);
+        let losses = Losses::new()
+            .with("a", part(2.0), 1.0)
+            .with("b", part(3.0), 4.0)
+            .with_own("critic", "c", part(5.0))
+            .with_logged("d", part(9.0));
+        let (total, parts) = losses.read_out();
+        assert_eq!(total, 14.0);
+        let logged: Vec<(&str, f32)> = parts.iter().map(|part| (part.name, part.value)).collect();
+        assert_eq!(logged, [("a", 2.0), ("b", 3.0), ("c", 5.0), ("d", 9.0)]);
+        let networks: Vec<&str> = losses.objectives().iter().map(|(network, _)| *network).collect();
+        assert_eq!(networks, [MAIN, "critic"]);
     }
 }

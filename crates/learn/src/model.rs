@@ -1,61 +1,94 @@
 //! A model: a network with its parameters, and what its encoder's outputs mean.
 
+use std::sync::Arc;
+
 use burn::tensor::Tensor;
-use unbraid_data::Seed;
+use unbraid_data::{Error, ImageShape, Result, Seed};
 
-use crate::nets::Net;
+use crate::device::Device;
+use crate::frameworks::Framework;
+use crate::networks::Network;
 use crate::parameters::{Initialiser, Parameters};
-use crate::posterior::{Gaussian, PosteriorKind};
+use crate::posteriors::{DiagonalGaussian, Family, Posterior};
+use crate::state::State;
 
-/// An auto-encoder.
+/// More encoder outputs than this are asked for by mistake: a full covariance of 400 latents has 80,600.
+const MOST_OUTPUTS: usize = 100_000;
+
+/// A network with its parameters, and with those of its framework.
+#[derive(Clone)]
 pub struct Model {
-    net: Box<dyn Net>,
-    posterior: PosteriorKind,
+    network: Arc<dyn Network>,
+    family: Arc<dyn Family>,
+    /// The shape of the images.
+    pub image_shape: ImageShape,
     /// Every trainable tensor.
     pub parameters: Parameters,
 }
 
 impl Model {
-    /// A model with first values drawn from the seed.
-    pub fn new(net: Box<dyn Net>, posterior: PosteriorKind, seed: Seed) -> Self {
-        let mut initialiser = Initialiser::new(seed);
-        net.initialise(posterior.n_outputs(net.latents()), &mut initialiser);
-        Self { net, posterior, parameters: initialiser.finish() }
+    /// A model for what the framework asks for, with first values drawn from the seed; and the framework's first state. It has
+    /// a decoder where the framework has a reconstruction loss.
+    pub fn new(
+        network: Box<dyn Network>,
+        framework: &dyn Framework,
+        image_shape: ImageShape,
+        seed: Seed,
+        device: Device,
+    ) -> Result<(Self, State)> {
+        let (family, latents) = (framework.posterior(), network.latents());
+        let n_outputs = family.n_outputs(latents);
+        if n_outputs > MOST_OUTPUTS {
+            return Err(Error::new(format!("a posterior of {latents} latents would take {n_outputs} encoder outputs"))
+                .help(format!("wanted at most {MOST_OUTPUTS}: choose fewer \"latents\"")));
+        }
+        let mut initialiser = Initialiser::new(seed, device);
+        network.initialise_encoder(n_outputs, &mut initialiser);
+        if let Some(reconstruction) = framework.reconstruction() {
+            network.initialise_decoder(&mut initialiser);
+            reconstruction.loss.initialise(image_shape, &mut initialiser);
+        }
+        framework.initialise(latents, &mut initialiser);
+        let (parameters, state) = initialiser.finish();
+        Ok((Self { network: Arc::from(network), family: Arc::from(family), image_shape, parameters }, state))
     }
 
     /// How many latents a code has.
     pub fn latents(&self) -> usize {
-        self.net.latents()
+        self.network.latents()
     }
 
     /// What the encoder's outputs mean.
-    pub fn posterior(&self) -> PosteriorKind {
-        self.posterior
+    pub fn family(&self) -> &dyn Family {
+        self.family.as_ref()
     }
 
-    /// Codes of a deterministic model, `[batch, latents]` from `[batch, pixels]`.
-    pub fn encode_point(&self, images: Tensor<2>) -> Tensor<2> {
-        assert_eq!(self.posterior, PosteriorKind::Deterministic, "the encoder describes a distribution");
-        self.net.encode(&self.parameters, images)
+    /// The posteriors of images `[batch, pixels]`.
+    pub fn encode(&self, images: Tensor<2>) -> Box<dyn Posterior> {
+        self.family.posterior(self.encoder_outputs(images))
     }
 
-    /// Posteriors of a Gaussian model, from images `[batch, pixels]`.
-    pub fn encode_gaussian(&self, images: Tensor<2>) -> Gaussian {
-        assert_eq!(self.posterior, PosteriorKind::DiagonalGaussian, "the encoder describes a point");
-        Gaussian::from_outputs(self.net.encode(&self.parameters, images))
+    /// The same, for frameworks that look into a diagonal Gaussian.
+    pub fn encode_gaussian(&self, images: Tensor<2>) -> DiagonalGaussian {
+        DiagonalGaussian::from_outputs(self.encoder_outputs(images))
+    }
+
+    fn encoder_outputs(&self, images: Tensor<2>) -> Tensor<2> {
+        self.network.encode(&self.parameters, images)
     }
 
     /// Decoder outputs `[batch, pixels]` from latents `[batch, latents]`.
     pub fn decode(&self, latents: Tensor<2>) -> Tensor<2> {
-        self.net.decode(&self.parameters, latents)
+        self.network.decode(&self.parameters, latents)
     }
 
-    /// Calls `work` with the same model, not recording gradients: for encoding and pictures.
-    pub fn without_gradients<T>(&mut self, work: impl FnOnce(&Model) -> T) -> T {
-        let frozen = self.parameters.frozen();
-        let recording = std::mem::replace(&mut self.parameters, frozen);
-        let outcome = work(self);
-        self.parameters = recording;
-        outcome
+    /// The same model, not recording gradients: for encoding and pictures. Nothing is copied.
+    pub fn frozen(&self) -> Self {
+        Self { parameters: self.parameters.frozen(), ..self.clone() }
+    }
+
+    /// The same model, recording, for whose parameters no gradient is asked: what is computed with it teaches its inputs alone.
+    pub fn constant(&self) -> Self {
+        Self { parameters: self.parameters.constant(), ..self.clone() }
     }
 }

@@ -3,37 +3,57 @@
 //! All are matrices (a bias is a single row), so that one list can hold them. Networks look their tensors up by name;
 //! optimisers and checkpoints walk the list.
 
-use burn::tensor::{Device, Gradients, Tensor};
+use burn::tensor::{Gradients, Tensor};
 use rand::RngExt;
 use rand_distr::StandardNormal;
 use unbraid_data::{Error, Result, Seed};
 
-use crate::ops::buffers;
-use crate::tensors::{device, recording_device, tensor};
-
-const ALL_F32: &str = "every tensor here holds f32";
+use crate::device::Device;
+use crate::state::State;
+use crate::tensors::constant;
 
 /// Named matrices that training changes.
+#[derive(Clone)]
 pub struct Parameters {
     entries: Vec<(String, Tensor<2>)>,
     device: Device,
+    kind: Kind,
+}
+
+/// What computing with parameters leaves behind.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Kind {
+    /// Their own gradients can be asked for.
+    Trainable,
+    /// Gradients of what goes in can be asked for, not their own.
+    Constant,
+    /// Nothing.
+    Frozen,
 }
 
 impl Parameters {
     /// None yet; those added will record gradients.
-    pub fn new() -> Self {
-        Self { entries: Vec::new(), device: recording_device() }
+    pub fn new(device: Device) -> Self {
+        Self { entries: Vec::new(), device, kind: Kind::Trainable }
     }
 
     /// Adds a matrix of these values.
     pub fn add(&mut self, name: &str, values: Vec<f32>, shape: [usize; 2]) {
         assert!(self.find(name).is_none(), "two parameters are called {name}");
-        self.entries.push((name.to_string(), tensor(values, shape, &self.device).require_grad()));
+        self.entries.push((name.to_string(), self.device.recording_tensor(values, shape).require_grad()));
     }
 
     /// Where computation on these parameters takes place.
     pub fn device(&self) -> &Device {
         &self.device
+    }
+
+    /// A tensor of these values that can be computed with together with these parameters.
+    pub fn tensor<const D: usize>(&self, values: Vec<f32>, shape: [usize; D]) -> Tensor<D> {
+        match self.kind {
+            Kind::Frozen => self.device.tensor(values, shape),
+            Kind::Trainable | Kind::Constant => self.device.recording_tensor(values, shape),
+        }
     }
 
     /// The matrix called `name`, which the network has added before.
@@ -48,22 +68,31 @@ impl Parameters {
 
     /// The same values, without recording.
     pub fn frozen(&self) -> Self {
-        let entries = self.entries.iter().map(|(name, tensor)| (name.clone(), tensor.clone().inner())).collect();
-        Self { entries, device: device() }
+        self.map(Kind::Frozen, |tensor| tensor.clone().inner())
     }
 
-    /// Calls `change(position, values, gradient)` on each matrix that has a gradient, and keeps the changed values.
-    pub fn update(&mut self, mut gradients: Gradients, mut change: impl FnMut(usize, &mut [f32], &[f32])) {
-        for (position, (_, parameter)) in self.entries.iter_mut().enumerate() {
+    /// The same values, for which no gradient is asked.
+    pub fn constant(&self) -> Self {
+        self.map(Kind::Constant, constant)
+    }
+
+    fn map(&self, kind: Kind, change: impl Fn(&Tensor<2>) -> Tensor<2>) -> Self {
+        let entries = self.entries.iter().map(|(name, tensor)| (name.clone(), change(tensor))).collect();
+        Self { entries, device: self.device.clone(), kind }
+    }
+
+    /// Calls `change(position, values, gradient)` on each matrix whose position is `among` those to change and that has a
+    /// gradient, and keeps what it gives. The tensors are handed over, so that nobody else holds them.
+    pub fn update(
+        &mut self,
+        mut gradients: Gradients,
+        among: impl Fn(usize) -> bool,
+        mut change: impl FnMut(usize, Tensor<2>, Tensor<2>) -> Tensor<2>,
+    ) {
+        for (position, (_, parameter)) in self.entries.iter_mut().enumerate().filter(|(position, _)| among(*position)) {
             let Some(gradient) = parameter.grad_remove(&mut gradients) else { continue };
-            // As tensor data rather than as vectors: nobody else holds the tensors now, so nothing is copied.
-            let (mut values, gradient) = (parameter.extract().inner().into_data(), gradient.into_data());
-            let (new, slope) = (values.as_mut_slice::<f32>(), gradient.as_slice::<f32>());
-            change(position, new.expect(ALL_F32), slope.expect(ALL_F32));
-            *parameter = Tensor::from_data(values, &self.device).require_grad();
-            if let Ok(gradient) = gradient.try_into_vec::<f32>() {
-                buffers::give_back(gradient);
-            }
+            let changed = change(position, parameter.extract().inner(), gradient);
+            *parameter = Tensor::from_inner(changed).require_grad();
         }
     }
 
@@ -76,7 +105,7 @@ impl Parameters {
         if shape != wanted {
             return Err(Error::new(format!("parameter \"{name}\" is {shape:?} but the model's is {wanted:?}")));
         }
-        *parameter = tensor(values, wanted, &self.device).require_grad();
+        *parameter = self.device.recording_tensor(values, wanted).require_grad();
         Ok(())
     }
 
@@ -85,28 +114,23 @@ impl Parameters {
     }
 }
 
-impl Default for Parameters {
-    fn default() -> Self {
-        Self::new()
-    }
-}
-
 /// Draws the first values: Glorot's normal for weights (Glorot and Bengio 2010, eq 12 with a normal distribution), zero
 /// for biases. Each matrix has a random stream of its own, so a new layer leaves the others as they were.
 pub struct Initialiser {
     seed: Seed,
     parameters: Parameters,
+    state: State,
 }
 
 impl Initialiser {
     /// Nothing drawn yet.
-    pub fn new(seed: Seed) -> Self {
-        Self { seed, parameters: Parameters::new() }
+    pub fn new(seed: Seed, device: Device) -> Self {
+        Self { seed, parameters: Parameters::new(device), state: State::default() }
     }
 
-    /// All that was drawn.
-    pub fn finish(self) -> Parameters {
-        self.parameters
+    /// All that was drawn, and what a framework will remember.
+    pub fn finish(self) -> (Parameters, State) {
+        (self.parameters, self.state)
     }
 
     /// A fully connected layer: `name.weight` `[inputs, outputs]` and `name.bias` `[1, outputs]`.
@@ -126,6 +150,17 @@ impl Initialiser {
         self.layer(name, [inputs, area * outputs], outputs, area * (inputs + outputs));
     }
 
+    /// A row of trainable numbers `[1, n]` with these first values.
+    pub fn row(&mut self, name: &str, values: Vec<f32>) {
+        let shape = [1, values.len()];
+        self.parameters.add(name, values, shape);
+    }
+
+    /// A row of numbers `[1, n]` that the framework remembers from step to step, with these first values.
+    pub fn state(&mut self, name: &str, values: Vec<f32>) {
+        self.state.add(name, values, &self.parameters.device);
+    }
+
     fn layer(&mut self, name: &str, shape: [usize; 2], outputs: usize, fan_in_and_out: usize) {
         let std = (2.0 / fan_in_and_out as f64).sqrt() as f32;
         let mut rng = self.seed.stream(&format!("weights/{name}"));
@@ -142,9 +177,9 @@ mod tests {
 
     #[test]
     fn weights_have_glorots_spread_and_biases_are_zero() {
-        let mut initialiser = Initialiser::new(Seed(1));
+        let mut initialiser = Initialiser::new(Seed(1), Device::cpu());
         initialiser.linear("layer", 300, 100);
-        let parameters = initialiser.finish();
+        let (parameters, _) = initialiser.finish();
         let weight = floats(parameters.get("layer.weight").inner());
         let variance = weight.iter().map(|w| f64::from(*w).powi(2)).sum::<f64>() / weight.len() as f64;
         // 2 / (300 + 100) = 0.005, estimated from 30,000 draws.
@@ -154,19 +189,23 @@ mod tests {
 
     #[test]
     fn update_hands_over_values_and_gradient() {
-        let mut parameters = Parameters::new();
+        let mut parameters = Parameters::new(Device::cpu());
         parameters.add("a", vec![1.0, 2.0], [1, 2]);
         let loss = parameters.get("a").powi_scalar(2).sum();
-        parameters.update(loss.backward(), |position, values, gradient| {
-            assert_eq!((position, gradient), (0, &[2.0, 4.0][..]));
-            values[0] = 7.0;
-        });
-        assert_eq!(floats(parameters.get("a").inner()), [7.0, 2.0]);
+        parameters.update(
+            loss.backward(),
+            |position| position == 0,
+            |position, values, gradient| {
+                assert_eq!((position, floats(gradient.clone())), (0, vec![2.0, 4.0]));
+                values - gradient
+            },
+        );
+        assert_eq!(floats(parameters.get("a").inner()), [-1.0, -2.0]);
     }
 
     #[test]
     fn values_of_another_shape_are_refused() {
-        let mut parameters = Parameters::new();
+        let mut parameters = Parameters::new(Device::cpu());
         parameters.add("a", vec![1.0, 2.0], [1, 2]);
         let message = parameters.replace("a", vec![0.0; 3], &[1, 3]).unwrap_err().to_string();
         assert_eq!(message, "parameter \"a\" is [1, 3] but the model's is [1, 2]");

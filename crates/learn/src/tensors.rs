@@ -1,28 +1,26 @@
-//! Between plain slices and burn's tensors.
+//! Between plain values and burn's tensors.
 
-use burn::tensor::{Device, Tensor, TensorData};
+use burn::tensor::Tensor;
 
-/// The device that everything is computed on, without recording gradients.
-pub fn device() -> Device {
-    Device::flex()
-}
-
-/// The same device, recording what gradients need.
-pub fn recording_device() -> Device {
-    Device::flex().autodiff()
-}
-
-/// A tensor of these values.
-pub fn tensor<const D: usize>(values: Vec<f32>, shape: [usize; D], device: &Device) -> Tensor<D> {
-    Tensor::from_data(TensorData::new(values, shape), device)
-}
+const ALL_F32: &str = "every tensor here holds f32";
 
 /// The values of a tensor, row-major.
 pub fn floats<const D: usize>(tensor: Tensor<D>) -> Vec<f32> {
-    tensor.try_into_vec_as::<f32>().expect("every tensor here holds f32")
+    tensor.try_into_vec_as::<f32>().expect(ALL_F32)
 }
 
 /// The only value of a tensor.
 pub fn scalar(tensor: Tensor<1>) -> f32 {
     floats(tensor)[0]
+}
+
+/// The same values, for which no gradient is asked. (burn's `detach` goes on asking for one where it was asked before.)
+pub fn constant<const D: usize>(tensor: &Tensor<D>) -> Tensor<D> {
+    Tensor::from_inner(tensor.clone().inner())
+}
+
+/// The sum of all values of `[rows, columns]`, along rows first: burn's sum over a large tensor adds in an order that depends
+/// on which thread is free, and loses digits.
+pub fn sum(values: Tensor<2>) -> Tensor<1> {
+    values.sum_dim(1).sum()
 }

@@ -2,16 +2,15 @@
 
 #![allow(clippy::unwrap_used, reason = "a test that cannot set itself up should panic")]
 
-use toml::Table;
-use unbraid_data::{ImageShape, Seed};
-use unbraid_learn::{Learner, Model, checkpoint, frameworks, nets, optimisers};
+mod support;
 
-fn learner(model: &str, settings: &str) -> Learner {
+use support::Parts;
+use unbraid_data::ImageShape;
+use unbraid_learn::{Learner, checkpoint};
+
+fn learner(network: &str, settings: &str) -> Learner {
     let shape = ImageShape { height: 1, width: 1, channels: 3 };
-    let framework = (frameworks::find("vae").unwrap().build)(&Table::new()).unwrap();
-    let net = (nets::find(model).unwrap().build)(&settings.parse().unwrap(), shape).unwrap();
-    let optimiser = (optimisers::find("adam").unwrap().build)(&Table::new()).unwrap();
-    Learner::new(Model::new(net, framework.posterior(), Seed(1)), framework, optimiser, Seed(1))
+    Parts::new(("vae", ""), (network, settings), shape).learner()
 }
 
 fn message(bytes: &[u8], into: &mut Learner) -> String {

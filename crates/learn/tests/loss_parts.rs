@@ -5,40 +5,38 @@
 
 #![allow(clippy::unwrap_used, reason = "a test that cannot set itself up should panic")]
 
-use toml::Table;
-use unbraid_data::{ImageShape, Seed};
-use unbraid_learn::tensors::{recording_device, scalar, tensor};
-use unbraid_learn::{Batch, Framework, Model, frameworks, nets};
+mod support;
+
+use support::{Parts, batch_of, losses};
+use unbraid_data::ImageShape;
+use unbraid_learn::Learner;
 
 const SHAPE: ImageShape = ImageShape { height: 1, width: 1, channels: 2 };
 
-fn framework(name: &str, settings: &str) -> Box<dyn Framework> {
-    (frameworks::find(name).unwrap().build)(&settings.parse().unwrap()).unwrap()
+/// Encoder outputs: pixel 0, then these numbers whatever the image.
+fn learner(framework: &str, settings: &str, others: &[f32]) -> Learner {
+    let mut learner = Parts::new((framework, settings), ("linear", "latents = 1"), SHAPE).learner();
+    let outputs = 1 + others.len();
+    let mut weight = vec![0.0; 2 * outputs]; // [pixels, outputs]
+    weight[0] = 1.0;
+    let bias = [&[0.0], others].concat();
+    let parameters = &mut learner.model.parameters;
+    parameters.replace("encoder.outputs.weight", weight, &[2, outputs]).unwrap();
+    parameters.replace("encoder.outputs.bias", bias, &[1, outputs]).unwrap();
+    parameters.replace("decoder.outputs.weight", vec![1.0, 2.0], &[1, 2]).unwrap();
+    learner
 }
 
-fn model(framework: &dyn Framework, log_variance: f32) -> Model {
-    let net = (nets::find("linear").unwrap().build)(&"latents = 1".parse::<Table>().unwrap(), SHAPE).unwrap();
-    let mut model = Model::new(net, framework.posterior(), Seed(1));
-    let gaussian = framework.posterior().n_outputs(1) == 2;
-    // [pixels, outputs]: output 0 is pixel 0, the log-variance ignores the pixels.
-    let (weight, bias) =
-        if gaussian { (vec![1.0, 0.0, 0.0, 0.0], vec![0.0, log_variance]) } else { (vec![1.0, 0.0], vec![0.0]) };
-    let outputs = bias.len();
-    model.parameters.replace("encoder.outputs.weight", weight, &[2, outputs]).unwrap();
-    model.parameters.replace("encoder.outputs.bias", bias, &[1, outputs]).unwrap();
-    model.parameters.replace("decoder.outputs.weight", vec![1.0, 2.0], &[1, 2]).unwrap();
-    model
+/// The parts and the total, with this log-variance.
+fn parts(framework: &str, settings: &str, log_variance: f32, members: &[[f32; 4]]) -> (Vec<f32>, f32) {
+    let others: &[f32] = if framework == "ae" { &[] } else { &[log_variance] };
+    parts_of(&learner(framework, settings, others), 0, members)
 }
 
-fn member(values: [f32; 4]) -> burn::tensor::Tensor<2> {
-    tensor(values.to_vec(), [2, 2], &recording_device())
-}
-
-fn parts(framework: &dyn Framework, log_variance: f32, members: &[[f32; 4]]) -> (Vec<f32>, f32) {
-    let batch = Batch { step: 0, members: members.iter().map(|values| member(*values)).collect() };
-    let model = model(framework, log_variance);
-    let losses = framework.loss(&model, &batch, &mut Seed(1).stream("noise"));
-    (losses.parts().iter().map(|part| part.value).collect(), scalar(losses.total().detach()))
+fn parts_of(learner: &Learner, step: u64, members: &[[f32; 4]]) -> (Vec<f32>, f32) {
+    let batch = batch_of(learner, step, members.iter().map(|values| values.to_vec()).collect());
+    let (total, parts) = losses(learner, &batch).read_out();
+    (parts.iter().map(|part| part.value).collect(), total)
 }
 
 fn close(found: &(Vec<f32>, f32), parts: &[f32], total: f32) {
@@ -54,37 +52,34 @@ const IMAGES: [f32; 4] = [1.0, 1.0, 2.0, 1.0];
 #[test]
 fn ae_by_hand() {
     // Squared errors 0 + 1 and 0 + 9: in sums (1 + 9) / 2 = 5, in means 10 / 4 = 2.5.
-    close(&parts(framework("ae", "").as_ref(), 0.0, &[IMAGES]), &[5.0], 5.0);
-    close(&parts(framework("ae", "reduction = 'mean'").as_ref(), 0.0, &[IMAGES]), &[2.5], 2.5);
+    close(&parts("ae", "", 0.0, &[IMAGES]), &[5.0], 5.0);
+    close(&parts("ae", "reduction = 'mean'", 0.0, &[IMAGES]), &[2.5], 2.5);
 }
 
 #[test]
 fn ae_with_cross_entropy_by_hand() {
     // Image [1, 0], code 1, logits [1, 2]: ln(1 + e^-1) + ln(1 + e^2) = 0.3132617 + 2.1269280; the same image twice.
-    let found = parts(framework("ae", "reconstruction = 'bce'").as_ref(), 0.0, &[[1.0, 0.0, 1.0, 0.0]]);
+    let found = parts("ae", "reconstruction = 'bce'", 0.0, &[[1.0, 0.0, 1.0, 0.0]]);
     close(&found, &[2.440_189_7], 2.440_189_7);
 }
 
 #[test]
 fn beta_vae_by_hand() {
     // Log-variance -200: the sample is the mean. KL (mean^2 + e^-200 - 1 + 200) / 2: 100 and 101.5, mean 100.75.
-    let framework = framework("beta_vae", "beta = 3.0");
-    close(&parts(framework.as_ref(), -200.0, &[IMAGES]), &[5.0, 100.75], 5.0 + 3.0 * 100.75);
+    close(&parts("beta_vae", "beta = 3.0", -200.0, &[IMAGES]), &[5.0, 100.75], 5.0 + 3.0 * 100.75);
 }
 
 #[test]
 fn vae_is_beta_vae_with_beta_one() {
-    close(&parts(framework("vae", "").as_ref(), -200.0, &[IMAGES]), &[5.0, 100.75], 105.75);
-    let means = parts(framework("vae", "reduction = 'mean'").as_ref(), -200.0, &[IMAGES]);
+    close(&parts("vae", "", -200.0, &[IMAGES]), &[5.0, 100.75], 105.75);
+    let means = parts("vae", "reduction = 'mean'", -200.0, &[IMAGES]);
     close(&means, &[2.5, 100.75], 103.25); // 1 latent, so the mean over latents is the sum
 }
 
 #[test]
 fn a_schedule_weighs_the_kl_of_its_step() {
-    let framework = framework("beta_vae", "beta = { from = 0.0, to = 4.0, steps = 4 }");
-    let batch = Batch { step: 3, members: vec![member(IMAGES)] };
-    let losses = framework.loss(&model(framework.as_ref(), -200.0), &batch, &mut Seed(1).stream("noise"));
-    let total = scalar(losses.total().detach());
+    let learner = learner("beta_vae", "beta = { from = 0.0, to = 4.0, steps = 4 }", &[-200.0]);
+    let (_, total) = parts_of(&learner, 3, &[IMAGES]);
     assert!((total - (5.0 + 3.0 * 100.75)).abs() < 1e-3, "{total}");
 }
 
@@ -94,8 +89,7 @@ fn ada_gvae_by_hand() {
     // loss is the mean of both members' losses. Second member [0, 0] and [1, 3]: codes 0 and 1, outputs [0, 0] and
     // [1, 2], squared errors 0 and 1; KL 99.5 and 100. Reconstruction (1 + 9 + 0 + 1) / 4 = 2.75, KL
     // (100 + 101.5 + 99.5 + 100) / 4 = 100.25.
-    let framework = framework("ada_gvae", "beta = 2.0");
-    let found = parts(framework.as_ref(), -200.0, &[IMAGES, [0.0, 0.0, 1.0, 3.0]]);
+    let found = parts("ada_gvae", "beta = 2.0", -200.0, &[IMAGES, [0.0, 0.0, 1.0, 3.0]]);
     close(&found, &[2.75, 100.25, 0.0], 2.75 + 2.0 * 100.25);
 }
 
@@ -105,24 +99,87 @@ fn ada_gvae_averages_the_latent_that_a_pair_shares_by_hand() {
     // latent 0 differs by 0.2 and latent 1 by 2, so latent 0 is shared and both members get its mean 1.1. Outputs
     // (1.1, 1) and (1.1, 3): squared errors 0.01 each. KL (m^2 - 1 + 20) / 2 for each latent: 10.105 + 10 and
     // 10.105 + 14, mean 22.105. One latent of two is shared. Both pairs of the batch are the same.
-    let framework = framework("ada_gvae", "beta = 2.0");
-    let net = (nets::find("linear").unwrap().build)(&Table::new(), SHAPE).unwrap();
-    let mut model = Model::new(net, framework.posterior(), Seed(1));
+    let mut learner = Parts::new(("ada_gvae", "beta = 2.0"), ("linear", "latents = 2"), SHAPE).learner();
     let weights = [
         ("encoder.outputs.weight", vec![1.0, 0.0, 0.0, 0.0, 0.0, 1.0, 0.0, 0.0], [2, 4]),
         ("encoder.outputs.bias", vec![0.0, 0.0, -20.0, -20.0], [1, 4]),
         ("decoder.outputs.weight", vec![1.0, 0.0, 0.0, 1.0], [2, 2]),
     ];
     for (name, values, shape) in weights {
-        model.parameters.replace(name, values, &shape).unwrap();
+        learner.model.parameters.replace(name, values, &shape).unwrap();
     }
-    let batch = Batch { step: 0, members: vec![member([1.0, 1.0, 1.0, 1.0]), member([1.2, 3.0, 1.2, 3.0])] };
-    let losses = framework.loss(&model, &batch, &mut Seed(1).stream("noise"));
+    let (found, total) = parts_of(&learner, 0, &[[1.0, 1.0, 1.0, 1.0], [1.2, 3.0, 1.2, 3.0]]);
     // The sample's standard deviation is e^-10 = 4.5e-5, which moves the reconstruction by about 1e-5.
-    let found: Vec<f32> = losses.parts().iter().map(|part| part.value).collect();
     for (found, wanted) in found.iter().zip([0.01, 22.105, 0.5]) {
         assert!((found - wanted).abs() < 1e-4, "{found} is not {wanted}");
     }
-    let total = scalar(losses.total().detach());
     assert!((total - (0.01 + 2.0 * 22.105)).abs() < 1e-3, "{total}");
+}
+
+#[test]
+fn absolute_errors_by_hand() {
+    // Absolute errors 0 + 1 and 0 + 3: in sums (1 + 3) / 2 = 2, in means 4 / 4 = 1.
+    close(&parts("ae", "reconstruction = 'mae'", 0.0, &[IMAGES]), &[2.0], 2.0);
+    close(&parts("ae", "reconstruction = 'mae'\nreduction = 'mean'", 0.0, &[IMAGES]), &[1.0], 1.0);
+}
+
+#[test]
+fn beta_vae_full_by_hand() {
+    // One latent, L = e^-100: the KL of a log-variance of -200, and no noise to speak of, as in beta_vae_by_hand.
+    close(&parts("beta_vae_full", "beta = 3.0", -100.0, &[IMAGES]), &[5.0, 100.75], 5.0 + 3.0 * 100.75);
+    // Two latents that are the two pixels, L = [[e^-10, 0], [e^-10, e^-10]]. Images [1, 1] and [2, 1]; tr S = 3 e^-20 and
+    // log det S = -40: KL (2 + 40 - 2) / 2 = 20 and (5 + 40 - 2) / 2 = 21.5, mean 20.75; the decoder hands the latents back.
+    let mut learner = Parts::new(("beta_vae_full", "beta = 2.0"), ("linear", "latents = 2"), SHAPE).learner();
+    let weights = [
+        ("encoder.outputs.weight", vec![1.0, 0.0, 0.0, 0.0, 0.0, 0.0, 1.0, 0.0, 0.0, 0.0], [2, 5]),
+        ("encoder.outputs.bias", vec![0.0, 0.0, -10.0, -10.0, (-10.0_f32).exp()], [1, 5]),
+        ("decoder.outputs.weight", vec![1.0, 0.0, 0.0, 1.0], [2, 2]),
+    ];
+    for (name, values, shape) in weights {
+        learner.model.parameters.replace(name, values, &shape).unwrap();
+    }
+    close(&parts_of(&learner, 0, &[IMAGES]), &[0.0, 20.75], 41.5);
+}
+
+#[test]
+fn control_vae_by_hand() {
+    // KL 100.75 where 18 is wanted: the error is -82.75, Kp / (1 + e^-82.75) = 0.01, and the sum 0.001 * 82.75. At the next
+    // step as much is added to the sum.
+    let mut learner = learner("control_vae", "", &[-200.0]);
+    let beta = 0.01 + 0.082_75;
+    close(&parts_of(&learner, 0, &[IMAGES]), &[5.0, 100.75, beta], 5.0 + beta * 100.75);
+    let first = batch_of(&learner, 0, vec![IMAGES.to_vec()]);
+    learner.step(&first, 0.0).unwrap();
+    let beta = 0.01 + 2.0 * 0.082_75;
+    close(&parts_of(&learner, 1, &[IMAGES]), &[5.0, 100.75, beta], 5.0 + beta * 100.75);
+}
+
+#[test]
+fn sigma_vae_by_hand() {
+    // Learned, ln sigma is 0 at first, and ln(1 + e^6) - 6 = 0.0024757 above its soft bound: 2 pixels of it, and the squared
+    // error of 5 over 2 e^0.0049514.
+    let (log_sigma, kl) = (0.002_475_7_f32, 100.75);
+    let likelihood = 2.0 * log_sigma + 2.5 * (-2.0 * log_sigma).exp();
+    let found = parts("sigma_vae", "", -200.0, &[IMAGES]);
+    close(&found, &[5.0, kl, log_sigma.exp()], likelihood + kl);
+    // The best one: sigma^2 is the mean squared error of a pixel, 10 / 4 = 2.5, so ln sigma = 0.4581454, softly 0.4597101.
+    let log_sigma = 0.458_145_4_f32 + (1.0 + (-6.458_145_4_f32).exp()).ln();
+    let likelihood = 2.0 * log_sigma + 2.5 * (-2.0 * log_sigma).exp();
+    let found = parts("sigma_vae", "sigma = 'optimal'", -200.0, &[IMAGES]);
+    close(&found, &[5.0, kl, log_sigma.exp()], likelihood + kl);
+}
+
+#[test]
+fn factor_vae_by_hand() {
+    // A discriminator of width 1 whose weights are 1 and whose first logit is its input, the other 0: codes 1 and 2 pass
+    // all layers as they are. Total correlation: (1 + 2) / 2 = 1.5. The second batch has codes -1 and -3, which six leaky ReLUs
+    // shrink by 0.2^6 = 0.000064. Cross-entropy of class 0: ln(1 + e^-1) and ln(1 + e^-2), mean 0.2200950; of class 1, for
+    // logits -0.000064 and -0.000192: ln(1 + e^-0.000064) and so on, mean ln 2 - 0.000064 = 0.6930832. Half their sum: 0.4565891.
+    let mut learner = learner("factor_vae", "gamma = 10.0\nwidth = 1", &[-200.0]);
+    for layer in 0..6 {
+        learner.model.parameters.replace(&format!("discriminator.hidden{layer}.weight"), vec![1.0], &[1, 1]).unwrap();
+    }
+    learner.model.parameters.replace("discriminator.outputs.weight", vec![1.0, 0.0], &[1, 2]).unwrap();
+    let found = parts_of(&learner, 0, &[IMAGES, [-1.0, 0.0, -3.0, 0.0]]);
+    close(&found, &[5.0, 100.75, 1.5, 0.456_589_1], 5.0 + 100.75 + 15.0);
 }

@@ -14,10 +14,11 @@ use super::beta_vae::MOST_BETA;
 use super::{BETA, Batch, Entry, Framework, RECONSTRUCTION, REDUCTION};
 use crate::losses::{Losses, Reduction};
 use crate::model::Model;
-use crate::posterior::Gaussian;
+use crate::posteriors::{DiagonalGaussian, Posterior};
 use crate::reconstruction::Reconstruction;
 use crate::schedule::Schedule;
-use crate::tensors::scalar;
+use crate::state::State;
+use crate::tensors::constant;
 
 /// Settings and objective.
 #[derive(Debug, Serialize, Deserialize)]
@@ -65,41 +66,41 @@ impl Framework for AdaGvae {
         2
     }
 
-    fn reconstruction(&self) -> Reconstruction {
-        self.reconstruction
+    fn reconstruction(&self) -> Option<&Reconstruction> {
+        Some(&self.reconstruction)
     }
 
     fn parts(&self) -> &'static [&'static str] {
         &["reconstruction", "kl", "shared"]
     }
 
-    fn loss(&self, model: &Model, batch: &Batch, noise: &mut Rng) -> Losses {
-        let pairs = batch.members[0].dims()[0];
+    fn loss(&self, model: &Model, batch: &Batch, _state: &mut State, noise: &mut Rng) -> Losses {
+        let pairs = batch.members[0].images.dims()[0];
         // Both members go through the network as one batch; the first half is member 0.
-        let images = Tensor::cat(batch.members.clone(), 0); // [2 * batch, pixels]
+        let images = Tensor::cat(batch.members.iter().map(|member| member.images.clone()).collect(), 0); // [2 * batch, pixels]
         let [first, second] = halves(&model.encode_gaussian(images.clone()), pairs);
         let shared = shared_latents(self.distance.between(&first, &second), self.eta.at(batch.step));
-        let share = scalar(shared.clone().float().mean());
+        let share = shared.clone().float().mean();
         let posterior = average_shared(&first, &second, &shared);
 
         let outputs = model.decode(posterior.sample(noise)); // [2 * batch, pixels]
         let n_pixels = images.dims()[1];
-        let per_image = self.reconstruction.per_image(outputs, images);
+        let per_image = self.reconstruction.per_image(model, outputs, images);
         Losses::new()
             .with("reconstruction", self.reduction.reduce_sums(per_image, n_pixels), 1.0)
-            .with("kl", self.reduction.reduce(posterior.kl()), self.beta.at(batch.step))
+            .with("kl", self.reduction.reduce_sums(posterior.kl(), model.latents()), self.beta.at(batch.step))
             .with_logged("shared", share)
     }
 }
 
 impl Distance {
     /// For each latent of each pair, `[batch, latents]`, without gradient.
-    fn between(self, first: &Gaussian, second: &Gaussian) -> Tensor<2> {
-        let detached = |posterior: &Gaussian| Gaussian {
-            mean: posterior.mean.clone().detach(),
-            log_variance: posterior.log_variance.clone().detach(),
+    fn between(self, first: &DiagonalGaussian, second: &DiagonalGaussian) -> Tensor<2> {
+        let constants = |posterior: &DiagonalGaussian| DiagonalGaussian {
+            mean: constant(&posterior.mean),
+            log_variance: constant(&posterior.log_variance),
         };
-        let (first, second) = (detached(first), detached(second));
+        let (first, second) = (constants(first), constants(second));
         match self {
             Distance::Kl => kl(&first, &second),
             Distance::SymmetricKl => (kl(&first, &second) + kl(&second, &first)) * 0.5,
@@ -109,7 +110,7 @@ impl Distance {
 }
 
 /// KL(p || q) of two Gaussians for each latent.
-fn kl(p: &Gaussian, q: &Gaussian) -> Tensor<2> {
+fn kl(p: &DiagonalGaussian, q: &DiagonalGaussian) -> Tensor<2> {
     let difference = p.mean.clone() - q.mean.clone();
     let log_ratio = p.log_variance.clone() - q.log_variance.clone();
     let scaled = difference.powi_scalar(2) / q.log_variance.clone().exp();
@@ -126,14 +127,14 @@ fn shared_latents(distances: Tensor<2>, eta: f64) -> Tensor<2, Bool> {
 }
 
 /// Posteriors of both members, one after the other, `[2 * batch, latents]`: averaged where shared (eq 2.10, 2.11, 2.16).
-fn average_shared(first: &Gaussian, second: &Gaussian, shared: &Tensor<2, Bool>) -> Gaussian {
+fn average_shared(first: &DiagonalGaussian, second: &DiagonalGaussian, shared: &Tensor<2, Bool>) -> DiagonalGaussian {
     let mean = (first.mean.clone() + second.mean.clone()) * 0.5;
     // The logarithm of the mean variance, by way of the larger one, so that variances too small for f32 do no harm.
     let larger = first.log_variance.clone().max_pair(second.log_variance.clone()).detach();
-    let share = |posterior: &Gaussian| (posterior.log_variance.clone() - larger.clone()).exp();
+    let share = |posterior: &DiagonalGaussian| (posterior.log_variance.clone() - larger.clone()).exp();
     let log_variance = ((share(first) + share(second)) * 0.5).log() + larger.clone();
     let choose = |own: &Tensor<2>, averaged: &Tensor<2>| own.clone().mask_where(shared.clone(), averaged.clone());
-    Gaussian {
+    DiagonalGaussian {
         mean: Tensor::cat(vec![choose(&first.mean, &mean), choose(&second.mean, &mean)], 0),
         log_variance: Tensor::cat(
             vec![choose(&first.log_variance, &log_variance), choose(&second.log_variance, &log_variance)],
@@ -142,8 +143,8 @@ fn average_shared(first: &Gaussian, second: &Gaussian, shared: &Tensor<2, Bool>)
     }
 }
 
-fn halves(both: &Gaussian, n: usize) -> [Gaussian; 2] {
-    let half = |start: usize| Gaussian {
+fn halves(both: &DiagonalGaussian, n: usize) -> [DiagonalGaussian; 2] {
+    let half = |start: usize| DiagonalGaussian {
         mean: both.mean.clone().narrow(0, start, n),
         log_variance: both.log_variance.clone().narrow(0, start, n),
     };
@@ -183,13 +184,18 @@ pub const ENTRY: Entry = Entry {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::tensors::{device, floats, tensor};
+    use crate::device::Device;
+    use crate::tensors::floats;
 
-    fn gaussian(mean: [f32; 2], variance: [f32; 2]) -> Gaussian {
+    fn tensor<const D: usize>(values: Vec<f32>, shape: [usize; D]) -> Tensor<D> {
+        Device::cpu().recording_tensor(values, shape)
+    }
+
+    fn gaussian(mean: [f32; 2], variance: [f32; 2]) -> DiagonalGaussian {
         let log_variance = variance.map(f32::ln).to_vec();
-        Gaussian {
-            mean: tensor(mean.to_vec(), [1, 2], &device()),
-            log_variance: tensor(log_variance, [1, 2], &device()),
+        DiagonalGaussian {
+            mean: tensor(mean.to_vec(), [1, 2]),
+            log_variance: tensor(log_variance, [1, 2]),
         }
     }
 
@@ -213,7 +219,7 @@ mod tests {
     #[test]
     fn the_threshold_lies_between_least_and_most_and_is_strict() {
         let shared = |distances: [f32; 3], eta| {
-            let mask = shared_latents(tensor(distances.to_vec(), [1, 3], &device()), eta);
+            let mask = shared_latents(tensor(distances.to_vec(), [1, 3]), eta);
             floats(mask.float())
         };
         assert_eq!(shared([0.0, 1.0, 2.0], 0.5), [1.0, 0.0, 0.0]); // 1 is not below 1
@@ -224,7 +230,7 @@ mod tests {
     #[test]
     fn shared_latents_get_mean_and_variance_averaged_and_others_keep_theirs() {
         let (p, q) = (gaussian([0.0, 1.0], [1.0, 4.0]), gaussian([2.0, 3.0], [3.0, 2.0]));
-        let shared = tensor(vec![1.0, 0.0], [1, 2], &device()).greater_scalar(0.5);
+        let shared = tensor(vec![1.0, 0.0], [1, 2]).greater_scalar(0.5);
         let both = average_shared(&p, &q, &shared);
         close(&floats(both.mean), &[1.0, 1.0, 1.0, 3.0]);
         close(&floats(both.log_variance.exp()), &[2.0, 4.0, 2.0, 2.0]);

@@ -6,8 +6,9 @@ use unbraid_data::{Rng, settings};
 use super::{Batch, Entry, Framework, RECONSTRUCTION, REDUCTION};
 use crate::losses::{Losses, Reduction};
 use crate::model::Model;
-use crate::posterior::PosteriorKind;
+use crate::posteriors::{Deterministic, Family};
 use crate::reconstruction::Reconstruction;
+use crate::state::State;
 
 /// Settings and objective.
 #[derive(Debug, Default, Serialize, Deserialize)]
@@ -20,23 +21,23 @@ pub struct Ae {
 }
 
 impl Framework for Ae {
-    fn posterior(&self) -> PosteriorKind {
-        PosteriorKind::Deterministic
+    fn posterior(&self) -> Box<dyn Family> {
+        Box::new(Deterministic)
     }
 
-    fn reconstruction(&self) -> Reconstruction {
-        self.reconstruction
+    fn reconstruction(&self) -> Option<&Reconstruction> {
+        Some(&self.reconstruction)
     }
 
     fn parts(&self) -> &'static [&'static str] {
         &["reconstruction"]
     }
 
-    fn loss(&self, model: &Model, batch: &Batch, _noise: &mut Rng) -> Losses {
-        let images = batch.members[0].clone(); // [batch, pixels]
-        let outputs = model.decode(model.encode_point(images.clone()));
+    fn loss(&self, model: &Model, batch: &Batch, _state: &mut State, _noise: &mut Rng) -> Losses {
+        let images = batch.members[0].images.clone(); // [batch, pixels]
+        let outputs = model.decode(model.encode(images.clone()).code());
         let n_pixels = images.dims()[1];
-        let per_image = self.reconstruction.per_image(outputs, images);
+        let per_image = self.reconstruction.per_image(model, outputs, images);
         Losses::new().with("reconstruction", self.reduction.reduce_sums(per_image, n_pixels), 1.0)
     }
 }

@@ -9,6 +9,7 @@ use crate::losses::{Losses, Reduction};
 use crate::model::Model;
 use crate::reconstruction::Reconstruction;
 use crate::schedule::Schedule;
+use crate::state::State;
 
 /// Settings and objective. The default beta is the one that Higgins et al. use for sums.
 #[derive(Debug, Serialize, Deserialize)]
@@ -33,17 +34,17 @@ impl Default for BetaVae {
 }
 
 impl Framework for BetaVae {
-    fn reconstruction(&self) -> Reconstruction {
-        self.reconstruction
+    fn reconstruction(&self) -> Option<&Reconstruction> {
+        Some(&self.reconstruction)
     }
 
     fn parts(&self) -> &'static [&'static str] {
         PARTS
     }
 
-    fn loss(&self, model: &Model, batch: &Batch, noise: &mut Rng) -> Losses {
+    fn loss(&self, model: &Model, batch: &Batch, _state: &mut State, noise: &mut Rng) -> Losses {
         let beta = self.beta.at(batch.step);
-        evidence_bound(model, batch.members[0].clone(), self.reconstruction, self.reduction, beta, noise)
+        evidence_bound(model, batch.members[0].images.clone(), &self.reconstruction, self.reduction, beta, noise)
     }
 }
 
@@ -53,22 +54,22 @@ pub const MOST_BETA: f64 = 1e9;
 /// What `evidence_bound` logs.
 pub const PARTS: &[&str] = &["reconstruction", "kl"];
 
-/// Reconstruction + beta * KL of images `[batch, pixels]`.
+/// Reconstruction + beta * KL of images `[batch, pixels]`, whatever the posterior.
 pub fn evidence_bound(
     model: &Model,
     images: Tensor<2>,
-    reconstruction: Reconstruction,
+    reconstruction: &Reconstruction,
     reduction: Reduction,
     beta: f64,
     noise: &mut Rng,
 ) -> Losses {
-    let posterior = model.encode_gaussian(images.clone());
+    let posterior = model.encode(images.clone());
     let outputs = model.decode(posterior.sample(noise)); // [batch, pixels]
     let n_pixels = images.dims()[1];
-    let per_image = reconstruction.per_image(outputs, images);
+    let per_image = reconstruction.per_image(model, outputs, images);
     Losses::new().with("reconstruction", reduction.reduce_sums(per_image, n_pixels), 1.0).with(
         "kl",
-        reduction.reduce(posterior.kl()),
+        reduction.reduce_sums(posterior.kl(), model.latents()),
         beta,
     )
 }

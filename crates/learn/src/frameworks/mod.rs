@@ -1,6 +1,7 @@
 //! Frameworks: what is minimised.
 
 use burn::tensor::Tensor;
+use ndarray::Array2;
 use toml::Table;
 use unbraid_data::error::unknown_name;
 use unbraid_data::settings::{Setting, Values};
@@ -8,46 +9,106 @@ use unbraid_data::{Result, Rng};
 
 use crate::losses::Losses;
 use crate::model::Model;
-use crate::posterior::PosteriorKind;
-use crate::reconstruction::Reconstruction;
+use crate::optimisers::Optimiser;
+use crate::parameters::Initialiser;
+use crate::posteriors::{DiagonalGaussians, Family};
+use crate::reconstruction::{Reconstruction, SETTING as RECONSTRUCTION};
+use crate::schedule::Schedule;
+use crate::state::State;
 
 pub mod ada_gvae;
 pub mod ae;
 pub mod beta_vae;
+pub mod beta_vae_full;
+pub mod control_vae;
+pub mod factor_vae;
+pub mod sigma_vae;
 pub mod vae;
 
 /// Every framework.
-pub const FRAMEWORKS: &[Entry] = &[ae::ENTRY, vae::ENTRY, beta_vae::ENTRY, ada_gvae::ENTRY];
+pub const FRAMEWORKS: &[Entry] = &[
+    ae::ENTRY,
+    vae::ENTRY,
+    beta_vae::ENTRY,
+    beta_vae_full::ENTRY,
+    control_vae::ENTRY,
+    sigma_vae::ENTRY,
+    factor_vae::ENTRY,
+    ada_gvae::ENTRY,
+];
 
-/// An objective. Everything random comes from `noise`, everything that changes with time from `batch.step`, so that the
-/// loss of a step follows from the parameters and the step alone.
+/// What is minimised. Everything random comes from `noise`, everything that changes with time from `batch.step` or from `state`, so
+/// that the loss of a step follows from the parameters, the state and the step alone.
 pub trait Framework: Send + Sync {
     /// How many images an example has.
     fn arity(&self) -> usize {
         1
     }
 
-    /// What the encoder's outputs mean.
-    fn posterior(&self) -> PosteriorKind {
-        PosteriorKind::DiagonalGaussian
+    /// How many batches a step learns from, each drawn by itself.
+    fn n_batches(&self) -> usize {
+        1
     }
 
-    /// The reconstruction loss, which also tells how decoder outputs become images.
-    fn reconstruction(&self) -> Reconstruction;
+    /// What the encoder's outputs mean.
+    fn posterior(&self) -> Box<dyn Family> {
+        Box::new(DiagonalGaussians)
+    }
+
+    /// The reconstruction loss, which also tells how decoder outputs become images; none for a framework without decoder.
+    fn reconstruction(&self) -> Option<&Reconstruction>;
+
+    /// Adds networks and parameters of its own, and what it remembers from step to step.
+    fn initialise(&self, _latents: usize, _initialiser: &mut Initialiser) {}
+
+    /// Optimisers for some of its own parameters. All others are changed by the optimiser of the config.
+    fn own_optimisers(&self) -> Vec<OwnOptimiser> {
+        Vec::new()
+    }
 
     /// The names of the parts of the loss, in the order in which `loss` gives them.
     fn parts(&self) -> &'static [&'static str];
 
-    /// The loss of a batch, part by part.
-    fn loss(&self, model: &Model, batch: &Batch, noise: &mut Rng) -> Losses;
+    /// The loss of a batch, part by part. Where there are several objectives, what one of them takes from the graph of another has
+    /// to be a constant there ([`crate::tensors::constant`], [`Model::constant`]).
+    fn loss(&self, model: &Model, batch: &Batch, state: &mut State, noise: &mut Rng) -> Losses;
+}
+
+/// An optimiser, with a rate of its own, for the parameters whose names begin with `network.`.
+pub struct OwnOptimiser {
+    /// What the parameters' names begin with, and the objective's name in [`Losses::with_own`].
+    pub network: &'static str,
+    /// How gradients change them.
+    pub optimiser: Box<dyn Optimiser>,
+    /// The step size.
+    pub learning_rate: Schedule,
+}
+
+impl OwnOptimiser {
+    /// Whether it changes the parameter called `name`.
+    pub fn changes(&self, name: &str) -> bool {
+        name.strip_prefix(self.network).is_some_and(|rest| rest.starts_with('.'))
+    }
 }
 
 /// Examples to learn from.
 pub struct Batch {
     /// The step, counted from 0.
     pub step: u64,
-    /// For each member of an example, `[batch, pixels]`.
-    pub members: Vec<Tensor<2>>,
+    /// For each member of an example, its images; where a step learns from several batches, those of one after those of the
+    /// other.
+    pub members: Vec<Member>,
+}
+
+/// One image of each example of a batch.
+#[derive(Clone)]
+pub struct Member {
+    /// `[batch, pixels]`.
+    pub images: Tensor<2>,
+    /// The images' numbers in the dataset, `[batch]`.
+    pub numbers: Vec<usize>,
+    /// Their factors, `[batch, factors]`.
+    pub factors: Array2<f64>,
 }
 
 /// One row of the list of frameworks.
@@ -75,19 +136,22 @@ const BETA: Setting = Setting {
     meaning: "weight of the KL divergence",
 };
 
-/// The reconstruction loss, which every framework has.
-const RECONSTRUCTION: Setting = Setting {
-    name: "reconstruction",
-    values: Values::OneOf(&["mse", "bce"]),
-    meaning: "loss of each pixel; `unbraid list reconstructions` tells more",
-};
-
 /// How losses are summed up, which every framework has.
 const REDUCTION: Setting = Setting {
     name: "reduction",
     values: Values::OneOf(&["sum", "mean"]),
     meaning: "whether pixels and latents are summed, or averaged; beta means something else in each",
 };
+
+/// Makes the framework called `name` with the settings in `table`.
+pub fn build(name: &str, table: &Table) -> Result<Box<dyn Framework>> {
+    (find(name)?.build)(table)
+}
+
+/// All settings of the framework called `name`, those left out of `table` at their defaults.
+pub fn complete(name: &str, table: &Table) -> Result<Table> {
+    (find(name)?.complete)(table)
+}
 
 /// The row of the framework called `name`.
 pub fn find(name: &str) -> Result<&'static Entry> {

@@ -8,6 +8,7 @@ use super::{Batch, Entry, Framework, RECONSTRUCTION, REDUCTION};
 use crate::losses::{Losses, Reduction};
 use crate::model::Model;
 use crate::reconstruction::Reconstruction;
+use crate::state::State;
 
 /// Settings and objective.
 #[derive(Debug, Default, Serialize, Deserialize)]
@@ -20,16 +21,16 @@ pub struct Vae {
 }
 
 impl Framework for Vae {
-    fn reconstruction(&self) -> Reconstruction {
-        self.reconstruction
+    fn reconstruction(&self) -> Option<&Reconstruction> {
+        Some(&self.reconstruction)
     }
 
     fn parts(&self) -> &'static [&'static str] {
         PARTS
     }
 
-    fn loss(&self, model: &Model, batch: &Batch, noise: &mut Rng) -> Losses {
-        evidence_bound(model, batch.members[0].clone(), self.reconstruction, self.reduction, 1.0, noise)
+    fn loss(&self, model: &Model, batch: &Batch, _state: &mut State, noise: &mut Rng) -> Losses {
+        evidence_bound(model, batch.members[0].images.clone(), &self.reconstruction, self.reduction, 1.0, noise)
     }
 }
 

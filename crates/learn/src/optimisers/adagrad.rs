@@ -1,5 +1,6 @@
 //! AdaGrad (Duchi et al. 2011), which T4 trains its larger networks with.
 
+use burn::tensor::Tensor;
 use rayon::prelude::*;
 use serde::{Deserialize, Serialize};
 use unbraid_data::{Result, settings};
@@ -31,7 +32,7 @@ impl Optimiser for AdaGrad {
         &["square_sum"]
     }
 
-    fn change(&self, _step: u64, rate: f32, values: &mut [f32], gradient: &[f32], moments: &mut [Vec<f32>]) {
+    fn change(&self, _step: u64, rate: f32, values: &mut [f32], gradient: &[f32], moments: &mut [&mut [f32]]) {
         let epsilon = self.epsilon as f32;
         let [square_sum] = moments else { unreachable!("AdaGrad keeps one moment") };
         let pieces = values.par_chunks_mut(PIECE).zip(gradient.par_chunks(PIECE)).zip(square_sum.par_chunks_mut(PIECE));
@@ -41,6 +42,19 @@ impl Optimiser for AdaGrad {
                 *value -= rate * g / (sum.sqrt() + epsilon);
             }
         });
+    }
+
+    fn change_tensor(
+        &self,
+        _step: u64,
+        rate: f32,
+        values: Tensor<2>,
+        gradient: Tensor<2>,
+        moments: &mut [Tensor<2>],
+    ) -> Tensor<2> {
+        let [square_sum] = moments else { unreachable!("AdaGrad keeps one moment") };
+        *square_sum = square_sum.clone() + gradient.clone().powi_scalar(2);
+        values - gradient * rate / (square_sum.clone().sqrt() + self.epsilon)
     }
 }
 
@@ -61,7 +75,8 @@ mod tests {
     #[test]
     fn two_steps_by_hand() {
         let mut values = vec![1.0];
-        let mut moments = vec![vec![0.0]];
+        let mut square_sum = [0.0];
+        let mut moments: [&mut [f32]; 1] = [&mut square_sum];
         AdaGrad::default().change(1, 0.1, &mut values, &[3.0], &mut moments); // 0.1 * 3 / 3
         assert!((values[0] - 0.9).abs() < 1e-6, "{values:?}");
         AdaGrad::default().change(2, 0.1, &mut values, &[4.0], &mut moments); // 0.1 * 4 / sqrt(9 + 16)

@@ -1,5 +1,6 @@
 //! Adam (Kingma and Ba 2015, algorithm 1).
 
+use burn::tensor::Tensor;
 use rayon::prelude::*;
 use serde::{Deserialize, Serialize};
 use unbraid_data::settings::{Setting, Values};
@@ -42,10 +43,8 @@ impl Optimiser for Adam {
         &["mean", "square"]
     }
 
-    fn change(&self, step: u64, rate: f32, values: &mut [f32], gradient: &[f32], moments: &mut [Vec<f32>]) {
-        let power = i32::try_from(step).unwrap_or(i32::MAX);
-        let mean_scale = (1.0 / (1.0 - self.beta1.powi(power))) as f32;
-        let square_scale = (1.0 / (1.0 - self.beta2.powi(power))) as f32;
+    fn change(&self, step: u64, rate: f32, values: &mut [f32], gradient: &[f32], moments: &mut [&mut [f32]]) {
+        let [mean_scale, square_scale] = self.scales(step);
         let (beta1, beta2, epsilon) = (self.beta1 as f32, self.beta2 as f32, self.epsilon as f32);
         // Taken in f64, since 1 - 0.999 in f32 is off by 5e-5 of itself.
         let (rest1, rest2) = ((1.0 - self.beta1) as f32, (1.0 - self.beta2) as f32);
@@ -61,6 +60,30 @@ impl Optimiser for Adam {
                 *value -= rate * (*m * mean_scale) / ((*v * square_scale).sqrt() + epsilon);
             }
         });
+    }
+
+    fn change_tensor(
+        &self,
+        step: u64,
+        rate: f32,
+        values: Tensor<2>,
+        gradient: Tensor<2>,
+        moments: &mut [Tensor<2>],
+    ) -> Tensor<2> {
+        let [mean_scale, square_scale] = self.scales(step);
+        let [mean, square] = moments else { unreachable!("Adam keeps two moments") };
+        *mean = mean.clone() * self.beta1 + gradient.clone() * (1.0 - self.beta1);
+        *square = square.clone() * self.beta2 + gradient.powi_scalar(2) * (1.0 - self.beta2);
+        let size = (square.clone() * square_scale).sqrt() + self.epsilon;
+        values - mean.clone() * mean_scale * rate / size
+    }
+}
+
+impl Adam {
+    /// What undoes the pull of both means towards zero in the first steps.
+    fn scales(&self, step: u64) -> [f32; 2] {
+        let power = i32::try_from(step).unwrap_or(i32::MAX);
+        [self.beta1, self.beta2].map(|decay| (1.0 / (1.0 - decay.powi(power))) as f32)
     }
 }
 
@@ -93,7 +116,8 @@ mod tests {
     #[test]
     fn two_steps_by_hand() {
         let mut values = vec![1.0];
-        let mut moments = vec![vec![0.0], vec![0.0]];
+        let (mut mean, mut square) = ([0.0], [0.0]);
+        let mut moments: [&mut [f32]; 2] = [&mut mean, &mut square];
         // Step 1: mean 0.1 * 2 = 0.2, corrected 2; square 0.001 * 4, corrected 4: change 0.1 * 2 / 2 = 0.1.
         Adam::default().change(1, 0.1, &mut values, &[2.0], &mut moments);
         assert!((values[0] - 0.9).abs() < 1e-6, "{values:?}");

@@ -4,16 +4,30 @@
 
 use burn::tensor::Tensor;
 use burn::tensor::activation::{log_sigmoid, sigmoid};
+use serde::{Deserialize, Serialize};
+use unbraid_data::settings;
 
-use super::Entry;
+use super::{Entry, ReconstructionLoss, sums};
+use crate::model::Model;
 use crate::ops::PixelLoss;
+
+/// It has no settings.
+#[derive(Debug, Default, Serialize, Deserialize)]
+#[serde(default)]
+struct Bce {}
+
+impl ReconstructionLoss for Bce {
+    fn per_image(&self, model: &Model, outputs: Tensor<2>, images: Tensor<2>) -> Tensor<2> {
+        sums(model, PixelLoss::CrossEntropy, per_pixel, outputs, images)
+    }
+
+    fn to_image(&self, outputs: Tensor<2>) -> Tensor<2> {
+        sigmoid(outputs)
+    }
+}
 
 fn per_pixel(outputs: Tensor<2>, images: Tensor<2>) -> Tensor<2> {
     -log_sigmoid(-outputs.clone()) - outputs * images
-}
-
-fn to_image(outputs: Tensor<2>) -> Tensor<2> {
-    sigmoid(outputs)
 }
 
 /// The row of the list.
@@ -23,20 +37,20 @@ pub const ENTRY: Entry = Entry {
     paper: "Kingma and Welling 2014, Auto-encoding variational Bayes",
     settings: &[],
     wants_unit_pixels: true,
-    loss: PixelLoss::CrossEntropy,
-    per_pixel,
-    to_image,
+    build: |table| Ok(Box::new(settings::read::<Bce>(table)?)),
+    complete: settings::complete::<Bce>,
 };
 
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::tensors::{device, floats, recording_device, tensor};
+    use crate::device::Device;
+    use crate::tensors::floats;
 
     #[test]
     fn the_gradient_at_logit_zero_is_a_half_less_the_pixel() {
-        let logits = tensor(vec![0.0, 0.0], [1, 2], &recording_device()).require_grad();
-        let images = tensor(vec![1.0, 0.25], [1, 2], &recording_device());
+        let logits = Device::cpu().recording_tensor(vec![0.0, 0.0], [1, 2]).require_grad();
+        let images = Device::cpu().recording_tensor(vec![1.0, 0.25], [1, 2]);
         let gradients = per_pixel(logits.clone(), images).sum().backward();
         assert_eq!(floats(logits.grad(&gradients).unwrap()), [-0.5, 0.25]);
     }
@@ -46,8 +60,8 @@ mod tests {
         // Logit 0 is probability 1/2: ln 2 whatever the pixel. Logit ln 3 is probability 3/4: -ln(3/4) for a pixel of 1,
         // -ln(1/4) for 0. Logit -200 of a pixel of 1: 200, without overflow.
         let logits = vec![0.0, 3.0_f32.ln(), 3.0_f32.ln(), -200.0];
-        let found =
-            floats(per_pixel(tensor(logits, [1, 4], &device()), tensor(vec![0.3, 1.0, 0.0, 1.0], [1, 4], &device())));
+        let [logits, pixels] = [logits, vec![0.3, 1.0, 0.0, 1.0]].map(|values| Device::cpu().tensor(values, [1, 4]));
+        let found = floats(per_pixel(logits, pixels));
         let wanted = [2.0_f32.ln(), (4.0_f32 / 3.0).ln(), 4.0_f32.ln(), 200.0];
         for (found, wanted) in found.iter().zip(wanted) {
             assert!((found - wanted).abs() < 1e-6, "{found} {wanted}");

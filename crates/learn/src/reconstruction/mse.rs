@@ -3,16 +3,26 @@
 //! The decoder's output is the pixel itself, without a final activation (as in disent, which T1 was made with).
 
 use burn::tensor::Tensor;
+use serde::{Deserialize, Serialize};
+use unbraid_data::settings;
 
-use super::Entry;
+use super::{Entry, ReconstructionLoss, sums};
+use crate::model::Model;
 use crate::ops::PixelLoss;
+
+/// It has no settings.
+#[derive(Debug, Default, Serialize, Deserialize)]
+#[serde(default)]
+struct Mse {}
+
+impl ReconstructionLoss for Mse {
+    fn per_image(&self, model: &Model, outputs: Tensor<2>, images: Tensor<2>) -> Tensor<2> {
+        sums(model, PixelLoss::SquaredError, per_pixel, outputs, images)
+    }
+}
 
 fn per_pixel(outputs: Tensor<2>, images: Tensor<2>) -> Tensor<2> {
     (outputs - images).powi_scalar(2)
-}
-
-fn to_image(outputs: Tensor<2>) -> Tensor<2> {
-    outputs
 }
 
 /// The row of the list.
@@ -22,20 +32,20 @@ pub const ENTRY: Entry = Entry {
     paper: "Higgins et al. 2017, beta-VAE",
     settings: &[],
     wants_unit_pixels: false,
-    loss: PixelLoss::SquaredError,
-    per_pixel,
-    to_image,
+    build: |table| Ok(Box::new(settings::read::<Mse>(table)?)),
+    complete: settings::complete::<Mse>,
 };
 
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::tensors::{device, floats, tensor};
+    use crate::device::Device;
+    use crate::tensors::floats;
 
     #[test]
     fn squared_differences() {
-        let outputs = tensor(vec![0.5, -1.0], [1, 2], &device());
-        let images = tensor(vec![0.0, 1.0], [1, 2], &device());
+        let outputs = Device::cpu().tensor(vec![0.5, -1.0], [1, 2]);
+        let images = Device::cpu().tensor(vec![0.0, 1.0], [1, 2]);
         assert_eq!(floats(per_pixel(outputs, images)), [0.25, 4.0]);
     }
 }

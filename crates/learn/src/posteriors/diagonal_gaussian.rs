@@ -1,41 +1,35 @@
-//! What an encoder says about an image: a code, and how sure it is of each latent.
+//! A Gaussian with diagonal covariance (Kingma and Welling 2014): a mean and a log-variance for each latent.
 
 use burn::tensor::Tensor;
-use rand::RngExt;
-use rand_distr::StandardNormal;
 use unbraid_data::Rng;
 
-use crate::tensors::tensor;
+use super::noise::normal;
+use super::{Entry, Family, Kept, Posterior};
 
-/// Which distribution an encoder's outputs describe.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum PosteriorKind {
-    /// A point: one output for each latent.
-    Deterministic,
-    /// A Gaussian with diagonal covariance: a mean and a log-variance for each latent.
-    DiagonalGaussian,
-}
+/// The family of Gaussians with diagonal covariance.
+#[derive(Debug)]
+pub struct DiagonalGaussians;
 
-impl PosteriorKind {
-    /// How many outputs an encoder needs for so many latents.
-    pub fn n_outputs(self, latents: usize) -> usize {
-        match self {
-            PosteriorKind::Deterministic => latents,
-            PosteriorKind::DiagonalGaussian => 2 * latents,
-        }
+impl Family for DiagonalGaussians {
+    fn n_outputs(&self, latents: usize) -> usize {
+        2 * latents
+    }
+
+    fn posterior(&self, outputs: Tensor<2>) -> Box<dyn Posterior> {
+        Box::new(DiagonalGaussian::from_outputs(outputs))
     }
 }
 
 /// A diagonal Gaussian over latents for each image of a batch.
 #[derive(Debug, Clone)]
-pub struct Gaussian {
+pub struct DiagonalGaussian {
     /// `[batch, latents]`.
     pub mean: Tensor<2>,
     /// `[batch, latents]`.
     pub log_variance: Tensor<2>,
 }
 
-impl Gaussian {
+impl DiagonalGaussian {
     /// Splits an encoder's outputs `[batch, 2 * latents]`: means first, log-variances after.
     pub fn from_outputs(outputs: Tensor<2>) -> Self {
         let latents = outputs.dims()[1] / 2;
@@ -44,41 +38,64 @@ impl Gaussian {
         Self { mean, log_variance }
     }
 
-    /// One draw for each image, `mean + std * noise` with noise from `rng` (Kingma and Welling 2014), `[batch, latents]`.
-    pub fn sample(&self, rng: &mut Rng) -> Tensor<2> {
-        let [batch, latents] = self.mean.dims();
-        let noise = (0..batch * latents).map(|_| rng.sample(StandardNormal)).collect();
-        let noise = tensor(noise, [batch, latents], &self.mean.device());
-        self.mean.clone() + (self.log_variance.clone() * 0.5).exp() * noise
-    }
-
     /// KL divergence from the standard normal prior, for each latent, `[batch, latents]`:
     /// `(mean^2 + variance - 1 - log variance) / 2`.
-    pub fn kl(&self) -> Tensor<2> {
+    pub fn kl_of_latents(&self) -> Tensor<2> {
         let variance = self.log_variance.clone().exp();
         (self.mean.clone().powi_scalar(2) + variance - self.log_variance.clone() - 1.0) * 0.5
     }
 }
+
+impl Posterior for DiagonalGaussian {
+    /// `mean + std * noise`.
+    fn sample(&self, rng: &mut Rng) -> Tensor<2> {
+        self.mean.clone() + (self.log_variance.clone() * 0.5).exp() * normal(&self.mean, rng)
+    }
+
+    fn kl(&self) -> Tensor<2> {
+        self.kl_of_latents().sum_dim(1)
+    }
+
+    /// The mean.
+    fn code(&self) -> Tensor<2> {
+        self.mean.clone()
+    }
+
+    fn kept(&self) -> Kept {
+        Kept { log_variances: Some(self.log_variance.clone()), kl_divergences: None }
+    }
+}
+
+/// The row of the list.
+pub const ENTRY: Entry = Entry {
+    name: "diagonal_gaussian",
+    about: "a Gaussian with diagonal covariance",
+    paper: "Kingma and Welling 2014, Auto-encoding variational Bayes",
+    example: || Box::new(DiagonalGaussians),
+};
 
 #[cfg(test)]
 mod tests {
     use unbraid_data::Seed;
 
     use super::*;
-    use crate::tensors::{device, floats};
+    use crate::device::Device;
+    use crate::tensors::floats;
 
-    fn gaussian(mean: &[f32], log_variance: &[f32]) -> Gaussian {
-        let make = |values: &[f32]| tensor(values.to_vec(), [1, values.len()], &device());
-        Gaussian { mean: make(mean), log_variance: make(log_variance) }
+    fn gaussian(mean: &[f32], log_variance: &[f32]) -> DiagonalGaussian {
+        let make = |values: &[f32]| Device::cpu().tensor(values.to_vec(), [1, values.len()]);
+        DiagonalGaussian { mean: make(mean), log_variance: make(log_variance) }
     }
 
     #[test]
     fn kl_by_hand() {
         // mean 0, variance 1: 0. mean 1, variance 1: 1/2. mean 0, variance e: (e - 1 - 1) / 2 = 0.3591409.
-        let kl = floats(gaussian(&[0.0, 1.0, 0.0], &[0.0, 0.0, 1.0]).kl());
+        let posterior = gaussian(&[0.0, 1.0, 0.0], &[0.0, 0.0, 1.0]);
+        let kl = floats(posterior.kl_of_latents());
         for (found, wanted) in kl.iter().zip([0.0, 0.5, 0.359_140_9]) {
             assert!((found - wanted).abs() < 1e-6, "{kl:?}");
         }
+        assert!((floats(posterior.kl())[0] - 0.859_140_9).abs() < 1e-6);
     }
 
     #[test]
@@ -94,8 +111,7 @@ mod tests {
 
     #[test]
     fn outputs_are_means_then_log_variances() {
-        let outputs = tensor(vec![1.0, 2.0, 3.0, 4.0], [1, 4], &device());
-        let posterior = Gaussian::from_outputs(outputs);
+        let posterior = DiagonalGaussian::from_outputs(Device::cpu().tensor(vec![1.0, 2.0, 3.0, 4.0], [1, 4]));
         assert_eq!(floats(posterior.mean), [1.0, 2.0]);
         assert_eq!(floats(posterior.log_variance), [3.0, 4.0]);
     }

@@ -5,7 +5,7 @@ use serde::{Deserialize, Serialize};
 use unbraid_data::{ImageShape, Result, settings};
 
 use super::layers::linear;
-use super::{Entry, LATENTS, Net, check_latents};
+use super::{Entry, LATENTS, Network, check_latents};
 use crate::parameters::{Initialiser, Parameters};
 
 /// Settings of the network.
@@ -36,13 +36,16 @@ impl Linear {
     }
 }
 
-impl Net for Linear {
+impl Network for Linear {
     fn latents(&self) -> usize {
         self.latents
     }
 
-    fn initialise(&self, outputs: usize, initialiser: &mut Initialiser) {
+    fn initialise_encoder(&self, outputs: usize, initialiser: &mut Initialiser) {
         initialiser.linear("encoder.outputs", self.pixels, outputs);
+    }
+
+    fn initialise_decoder(&self, initialiser: &mut Initialiser) {
         initialiser.linear("decoder.outputs", self.latents, self.pixels);
     }
 

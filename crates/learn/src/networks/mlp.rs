@@ -6,7 +6,7 @@ use unbraid_data::settings::{Setting, Values};
 use unbraid_data::{Error, ImageShape, Result, settings};
 
 use super::layers::{Nonlinearity, hidden, linear};
-use super::{Entry, LATENTS, Net, check_latents};
+use super::{Entry, LATENTS, Network, check_latents};
 use crate::parameters::{Initialiser, Parameters};
 
 /// With gradients and an optimiser's moments these take 8 GB.
@@ -64,22 +64,17 @@ fn n_weights(inputs: usize, hidden: &[usize], outputs: usize) -> usize {
     widths.windows(2).map(|pair| pair[0].saturating_mul(pair[1])).fold(0, usize::saturating_add)
 }
 
-impl Net for Mlp {
+impl Network for Mlp {
     fn latents(&self) -> usize {
         self.settings.latents
     }
 
-    fn initialise(&self, outputs: usize, initialiser: &mut Initialiser) {
-        let mut add_half = |half: &str, inputs: usize, widths: &[usize], outputs: usize| {
-            let mut width = inputs;
-            for (layer, &next) in widths.iter().enumerate() {
-                initialiser.linear(&format!("{half}.hidden{layer}"), width, next);
-                width = next;
-            }
-            initialiser.linear(&format!("{half}.outputs"), width, outputs);
-        };
-        add_half("encoder", self.pixels, &self.settings.encoder, outputs);
-        add_half("decoder", self.settings.latents, &self.settings.decoder, self.pixels);
+    fn initialise_encoder(&self, outputs: usize, initialiser: &mut Initialiser) {
+        add_half(initialiser, "encoder", self.pixels, &self.settings.encoder, outputs);
+    }
+
+    fn initialise_decoder(&self, initialiser: &mut Initialiser) {
+        add_half(initialiser, "decoder", self.settings.latents, &self.settings.decoder, self.pixels);
     }
 
     fn encode(&self, parameters: &Parameters, images: Tensor<2>) -> Tensor<2> {
@@ -89,6 +84,15 @@ impl Net for Mlp {
     fn decode(&self, parameters: &Parameters, latents: Tensor<2>) -> Tensor<2> {
         self.half(parameters, "decoder", self.settings.decoder.len(), latents)
     }
+}
+
+fn add_half(initialiser: &mut Initialiser, half: &str, inputs: usize, widths: &[usize], outputs: usize) {
+    let mut width = inputs;
+    for (layer, &next) in widths.iter().enumerate() {
+        initialiser.linear(&format!("{half}.hidden{layer}"), width, next);
+        width = next;
+    }
+    initialiser.linear(&format!("{half}.outputs"), width, outputs);
 }
 
 impl Mlp {

@@ -9,7 +9,7 @@ use serde::{Deserialize, Serialize};
 use unbraid_data::{Error, ImageShape, Result, settings};
 
 use super::layers::{Nonlinearity, conv_stack, hidden, linear};
-use super::{Entry, LATENTS, Net, check_latents};
+use super::{Entry, LATENTS, Network, check_latents};
 use crate::ops::{Activation, Direction};
 use crate::parameters::{Initialiser, Parameters};
 
@@ -19,6 +19,8 @@ const KERNEL: usize = 4;
 const CHANNELS: [usize; 4] = [32, 32, 64, 64];
 /// Side of the image after four halvings.
 const SMALL_SIDE: usize = 4;
+/// Numbers that are left of an image then.
+const FLAT: usize = SMALL_SIDE * SMALL_SIDE * CHANNELS[3];
 const HIDDEN: usize = 256;
 
 /// Settings of the network.
@@ -56,23 +58,26 @@ impl Conv64 {
     }
 }
 
-impl Net for Conv64 {
+impl Network for Conv64 {
     fn latents(&self) -> usize {
         self.latents
     }
 
-    fn initialise(&self, outputs: usize, initialiser: &mut Initialiser) {
-        let flat = SMALL_SIDE * SMALL_SIDE * CHANNELS[3];
+    fn initialise_encoder(&self, outputs: usize, initialiser: &mut Initialiser) {
         let mut channels = self.channels;
         for (layer, next) in CHANNELS.into_iter().enumerate() {
             initialiser.conv(&format!("encoder.conv{layer}"), KERNEL, channels, next);
             channels = next;
         }
-        initialiser.linear("encoder.hidden", flat, HIDDEN);
+        initialiser.linear("encoder.hidden", FLAT, HIDDEN);
         initialiser.linear("encoder.outputs", HIDDEN, outputs);
+    }
+
+    fn initialise_decoder(&self, initialiser: &mut Initialiser) {
         initialiser.linear("decoder.hidden", self.latents, HIDDEN);
-        initialiser.linear("decoder.flat", HIDDEN, flat);
+        initialiser.linear("decoder.flat", HIDDEN, FLAT);
         let mirrored = [CHANNELS[2], CHANNELS[1], CHANNELS[0], self.channels];
+        let mut channels = CHANNELS[3];
         for (layer, next) in mirrored.into_iter().enumerate() {
             initialiser.transposed_conv(&format!("decoder.conv{layer}"), KERNEL, channels, next);
             channels = next;
@@ -83,7 +88,7 @@ impl Net for Conv64 {
         let batch = images.dims()[0];
         let images = images.reshape([batch, SIDE, SIDE, self.channels]);
         let maps = conv_stack(parameters, "encoder.conv", images, Direction::Down, [Activation::Relu; 4]);
-        let flat = maps.reshape([batch, SMALL_SIDE * SMALL_SIDE * CHANNELS[3]]);
+        let flat = maps.reshape([batch, FLAT]);
         let hidden = hidden(parameters, "encoder.hidden", flat, Nonlinearity::Relu); // [batch, 256]
         linear(parameters, "encoder.outputs", hidden)
     }

@@ -14,6 +14,9 @@ pub enum Nonlinearity {
     Relu,
     /// Hyperbolic tangent.
     Tanh,
+    /// x, or 0.2 x where it is negative, as in the discriminator of FactorVAE.
+    #[serde(skip)]
+    LeakyRelu,
 }
 
 /// `[batch, inputs]` to `[batch, outputs]`.
@@ -25,13 +28,17 @@ pub fn linear(parameters: &Parameters, name: &str, inputs: Tensor<2>) -> Tensor<
 pub fn hidden(parameters: &Parameters, name: &str, inputs: Tensor<2>, nonlinearity: Nonlinearity) -> Tensor<2> {
     match nonlinearity {
         Nonlinearity::Relu => linear_with(parameters, name, inputs, Activation::Relu),
+        Nonlinearity::LeakyRelu => linear_with(parameters, name, inputs, Activation::LeakyRelu),
         Nonlinearity::Tanh => linear(parameters, name, inputs).tanh(),
     }
 }
 
 fn linear_with(parameters: &Parameters, name: &str, inputs: Tensor<2>, activation: Activation) -> Tensor<2> {
     let (weight, bias) = weight_and_bias(parameters, name);
-    ops::linear(inputs, weight, bias, activation)
+    match parameters.device().has_kernels() {
+        true => ops::linear(inputs, weight, bias, activation),
+        false => ops::linear_of_burn(inputs, weight, bias, activation),
+    }
 }
 
 /// Four convolutions, or transposed ones, of 4x4, stride 2 and padding 1, called `name` and a number each: images
@@ -47,7 +54,10 @@ pub fn conv_stack(
         let (weight, bias) = weight_and_bias(parameters, &format!("{name}{layer}"));
         ConvLayer { weight, bias, activation: activations[layer] }
     });
-    ops::conv_stack(images, direction, layers)
+    match parameters.device().has_kernels() {
+        true => ops::conv_stack(images, direction, layers),
+        false => ops::conv_stack_of_burn(images, direction, layers),
+    }
 }
 
 fn weight_and_bias(parameters: &Parameters, name: &str) -> (Tensor<2>, Tensor<2>) {

@@ -9,20 +9,24 @@ use unbraid_data::{Error, ImageShape, Result};
 use crate::parameters::{Initialiser, Parameters};
 
 pub mod conv64;
-mod layers;
+pub mod layers;
 pub mod linear;
 pub mod mlp;
 
 /// Every network.
-pub const NETS: &[Entry] = &[conv64::ENTRY, mlp::ENTRY, linear::ENTRY];
+pub const NETWORKS: &[Entry] = &[conv64::ENTRY, mlp::ENTRY, linear::ENTRY];
 
-/// An encoder and a decoder. A network holds no tensors: it finds them in `Parameters`, where `initialise` put them.
-pub trait Net: Send + Sync {
+/// An encoder and a decoder. A network holds no tensors: it finds them in `Parameters`, where it put them at first.
+/// Models of frameworks without reconstruction have no decoder.
+pub trait Network: Send + Sync {
     /// How many latents a code has.
     fn latents(&self) -> usize;
 
-    /// Adds all its parameters; the encoder has `outputs` outputs.
-    fn initialise(&self, outputs: usize, initialiser: &mut Initialiser);
+    /// Adds the parameters of an encoder of `outputs` outputs.
+    fn initialise_encoder(&self, outputs: usize, initialiser: &mut Initialiser);
+
+    /// Adds the parameters of the decoder.
+    fn initialise_decoder(&self, initialiser: &mut Initialiser);
 
     /// Images `[batch, pixels]` (each `[height, width, channels]`) to encoder outputs `[batch, outputs]`.
     fn encode(&self, parameters: &Parameters, images: Tensor<2>) -> Tensor<2>;
@@ -42,15 +46,25 @@ pub struct Entry {
     /// Its settings, in the order in which they are told.
     pub settings: &'static [Setting],
     /// Makes it for images of a shape.
-    pub build: fn(&Table, ImageShape) -> Result<Box<dyn Net>>,
+    pub build: fn(&Table, ImageShape) -> Result<Box<dyn Network>>,
     /// Fills in the settings that were left out.
     pub complete: fn(&Table) -> Result<Table>,
 }
 
+/// Makes the network called `name`, with the settings in `table`, for images of a shape.
+pub fn build(name: &str, table: &Table, shape: ImageShape) -> Result<Box<dyn Network>> {
+    (find(name)?.build)(table, shape)
+}
+
+/// All settings of the network called `name`, those left out of `table` at their defaults.
+pub fn complete(name: &str, table: &Table) -> Result<Table> {
+    (find(name)?.complete)(table)
+}
+
 /// The row of the network called `name`.
 pub fn find(name: &str) -> Result<&'static Entry> {
-    let entry = NETS.iter().find(|entry| entry.name == name);
-    entry.ok_or_else(|| unknown_name("model", name, NETS.iter().map(|entry| entry.name)))
+    let entry = NETWORKS.iter().find(|entry| entry.name == name);
+    entry.ok_or_else(|| unknown_name("model", name, NETWORKS.iter().map(|entry| entry.name)))
 }
 
 const MOST_LATENTS: usize = 4096;

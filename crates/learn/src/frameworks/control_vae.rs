@@ -1,0 +1,190 @@
+//! ControlVAE (T3 eq 2.6 and 2.7; Shao et al. 2020): a VAE whose beta is moved at every step by a controller, so that the KL
+//! divergence comes to a wanted value.
+//!
+//! With the error `e = wanted - KL` of the batch, `beta = Kp / (1 + exp(e)) + I + beta_min`, where `I` sums up `-Ki e` from step to
+//! step. Here `I` stays between 0 and `beta_max - beta_min`. The paper stops summing while beta is at a bound; a controller that
+//! starts far below the wanted KL would then never leave it, since its sum would be negative for good.
+
+use burn::tensor::Tensor;
+use burn::tensor::activation::sigmoid;
+use serde::{Deserialize, Serialize};
+use unbraid_data::settings::{Setting, Values};
+use unbraid_data::{Error, Result, Rng, settings};
+
+use super::beta_vae::MOST_BETA;
+use super::{Batch, Entry, Framework, RECONSTRUCTION, REDUCTION};
+use crate::losses::{Losses, Reduction};
+use crate::model::Model;
+use crate::parameters::Initialiser;
+use crate::reconstruction::Reconstruction;
+use crate::schedule::Schedule;
+use crate::state::State;
+
+const MOST_KL: f64 = 1e6;
+
+/// Settings and objective. The defaults are those of T3 section 3.3 but for `beta_max`, which is that of Shao et al. for
+/// disentangling.
+#[derive(Debug, Serialize, Deserialize)]
+#[serde(default)]
+pub struct ControlVae {
+    /// The KL divergence that is wanted, summed over latents.
+    pub kl: Schedule,
+    /// `Kp`, the weight of the error of this step.
+    pub proportional: f64,
+    /// `Ki`, the weight of the errors so far.
+    pub integral: f64,
+    /// The least beta.
+    pub beta_min: f64,
+    /// The largest beta.
+    pub beta_max: f64,
+    /// The reconstruction loss.
+    pub reconstruction: Reconstruction,
+    /// Sums or means over pixels and latents.
+    pub reduction: Reduction,
+}
+
+impl Default for ControlVae {
+    fn default() -> Self {
+        Self {
+            kl: Schedule::Constant(18.0),
+            proportional: 0.01,
+            integral: 0.001,
+            beta_min: 0.0,
+            beta_max: 100.0,
+            reconstruction: Reconstruction::default(),
+            reduction: Reduction::default(),
+        }
+    }
+}
+
+impl ControlVae {
+    fn check(self) -> Result<Self> {
+        self.kl.check("kl", 0.0, MOST_KL)?;
+        let settings = [
+            ("proportional", self.proportional),
+            ("integral", self.integral),
+            ("beta_min", self.beta_min),
+            ("beta_max", self.beta_max),
+        ];
+        if let Some((name, value)) = settings.into_iter().find(|(_, value)| !(0.0..=MOST_BETA).contains(value)) {
+            return Err(Error::new(format!("setting \"{name}\" is {value}")).help(format!("wanted 0 to {MOST_BETA}")));
+        }
+        if self.beta_min > self.beta_max {
+            return Err(Error::new(format!("setting \"beta_min\" is {} and \"beta_max\" is less", self.beta_min))
+                .help(format!("wanted a \"beta_max\" of {} or more", self.beta_min)));
+        }
+        Ok(self)
+    }
+
+    /// The beta of a step and the sum of the errors so far, both `[1, 1]` (eq 2.7).
+    fn control(&self, step: u64, kl: Tensor<1>, sum: Tensor<2>) -> (Tensor<2>, Tensor<2>) {
+        let error = (-kl + self.kl.at(step)).reshape([1, 1]);
+        let sum = (sum - error.clone() * self.integral).clamp(0.0, self.beta_max - self.beta_min);
+        let beta = sigmoid(-error) * self.proportional + sum.clone() + self.beta_min;
+        (beta.clamp(self.beta_min, self.beta_max), sum)
+    }
+}
+
+impl Framework for ControlVae {
+    fn reconstruction(&self) -> Option<&Reconstruction> {
+        Some(&self.reconstruction)
+    }
+
+    fn initialise(&self, _latents: usize, initialiser: &mut Initialiser) {
+        initialiser.state("errors", vec![0.0]);
+    }
+
+    fn parts(&self) -> &'static [&'static str] {
+        &["reconstruction", "kl", "beta"]
+    }
+
+    fn loss(&self, model: &Model, batch: &Batch, state: &mut State, noise: &mut Rng) -> Losses {
+        let images = batch.members[0].images.clone(); // [batch, pixels]
+        let posterior = model.encode(images.clone());
+        let outputs = model.decode(posterior.sample(noise));
+        let n_pixels = images.dims()[1];
+        let per_image = self.reconstruction.per_image(model, outputs, images);
+
+        let kl_of_images = posterior.kl(); // [batch, 1]
+        let (beta, errors) = self.control(batch.step, kl_of_images.clone().mean().detach(), state.get("errors"));
+        state.set("errors", &errors);
+        let (kl, beta) = (self.reduction.reduce_sums(kl_of_images, model.latents()), beta.reshape([1]));
+        Losses::new()
+            .with("reconstruction", self.reduction.reduce_sums(per_image, n_pixels), 1.0)
+            .with_term("kl", kl.clone(), kl * beta.clone())
+            .with_logged("beta", beta)
+    }
+}
+
+/// The row of the list.
+pub const ENTRY: Entry = Entry {
+    name: "control_vae",
+    about: "VAE whose beta is controlled so that the KL divergence comes to a wanted value",
+    paper: "Shao et al. 2020, ControlVAE",
+    settings: &[
+        Setting {
+            name: "kl",
+            values: Values::Schedule(0.0, MOST_KL),
+            meaning: "the KL divergence that is wanted, summed over latents",
+        },
+        Setting {
+            name: "proportional",
+            values: Values::Number(0.0, MOST_BETA),
+            meaning: "Kp, the controller's weight of the error of this step",
+        },
+        Setting {
+            name: "integral",
+            values: Values::Number(0.0, MOST_BETA),
+            meaning: "Ki, the controller's weight of the sum of the errors so far",
+        },
+        Setting {
+            name: "beta_min",
+            values: Values::Number(0.0, MOST_BETA),
+            meaning: "the least beta; no more than beta_max",
+        },
+        Setting { name: "beta_max", values: Values::Number(0.0, MOST_BETA), meaning: "the largest beta" },
+        RECONSTRUCTION,
+        REDUCTION,
+    ],
+    sampler: "single",
+    build: |table| Ok(Box::new(settings::read::<ControlVae>(table)?.check()?)),
+    complete: settings::complete::<ControlVae>,
+};
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::device::Device;
+    use crate::tensors::floats;
+
+    fn tensor<const D: usize>(value: f32, shape: [usize; D]) -> Tensor<D> {
+        Device::cpu().recording_tensor(vec![value], shape)
+    }
+
+    #[test]
+    fn two_steps_of_the_controller_by_hand() {
+        let framework =
+            ControlVae { kl: Schedule::Constant(18.0), beta_min: 0.5, beta_max: 2.0, ..ControlVae::default() };
+        // KL 20: e = -2. Kp / (1 + e^-2) = 0.01 * 0.8807971; the sum is 0.001 * 2.
+        let (beta, sum) = framework.control(0, tensor(20.0, [1]), tensor(0.0, [1, 1]));
+        let [beta, sum_now] = [beta, sum.clone()].map(|values| floats(values)[0]);
+        assert!((beta - (0.008_807_971 + 0.002 + 0.5)).abs() < 1e-6 && (sum_now - 0.002).abs() < 1e-8, "{beta} {sum_now}");
+        // KL 17: e = 1. Kp / (1 + e) = 0.01 * 0.2689414; the sum falls to 0.001.
+        let (beta, sum) = framework.control(1, tensor(17.0, [1]), sum);
+        let [beta, sum] = [beta, sum].map(|values| floats(values)[0]);
+        assert!((beta - (0.002_689_414 + 0.001 + 0.5)).abs() < 1e-6 && (sum - 0.001).abs() < 1e-8, "{beta} {sum}");
+    }
+
+    #[test]
+    fn the_sum_of_errors_and_beta_stay_within_their_bounds() {
+        let framework = ControlVae { beta_min: 0.5, beta_max: 2.0, ..ControlVae::default() };
+        let after = |kl: f32, sum: f32| {
+            let (beta, sum) = framework.control(0, tensor(kl, [1]), tensor(sum, [1, 1]));
+            [beta, sum].map(|values| floats(values)[0])
+        };
+        // Far below what is wanted, nothing is owed: beta is at its least, but for the proportional part of almost 0.
+        let [beta, sum] = after(0.0, 0.001);
+        assert!((beta - 0.5).abs() < 1e-6 && sum == 0.0, "{beta} {sum}");
+        assert_eq!(after(1e4, 1.4), [2.0, 1.5]);
+    }
+}

@@ -1,0 +1,168 @@
+//! A Gaussian with full covariance `S = L L'` (T4 3.2.7): a mean, and the Cholesky factor `L` of the covariance, whose diagonal is
+//! given by its logarithms so that it is positive and the factor unique.
+
+use burn::tensor::{Tensor, TensorData};
+use unbraid_data::Rng;
+
+use super::noise::normal;
+use super::{Entry, Family, Kept, Posterior};
+
+/// The family of Gaussians with full covariance.
+#[derive(Debug)]
+pub struct FullGaussians;
+
+impl Family for FullGaussians {
+    /// Means, logarithms of the factor's diagonal, and what is below it.
+    fn n_outputs(&self, latents: usize) -> usize {
+        2 * latents + n_below(latents)
+    }
+
+    fn posterior(&self, outputs: Tensor<2>) -> Box<dyn Posterior> {
+        Box::new(FullGaussian::from_outputs(&outputs))
+    }
+}
+
+/// A Gaussian over latents for each image of a batch.
+pub struct FullGaussian {
+    /// `[batch, latents]`.
+    pub mean: Tensor<2>,
+    /// Logarithms of the diagonal of `L`, `[batch, latents]`.
+    pub log_diagonal: Tensor<2>,
+    /// `L`, zero above the diagonal, `[batch, latents, latents]`.
+    pub factor: Tensor<3>,
+}
+
+impl FullGaussian {
+    /// Splits an encoder's outputs: means, logarithms of the diagonal, then what is below it, row by row.
+    pub fn from_outputs(outputs: &Tensor<2>) -> Self {
+        let [batch, n_outputs] = outputs.dims();
+        let latents = (0..).find(|&latents| FullGaussians.n_outputs(latents) >= n_outputs).expect("numbers do not end");
+        let part = |start: usize, columns: usize| outputs.clone().narrow(1, start, columns);
+        let (mean, log_diagonal) = (part(0, latents), part(latents, latents));
+        let mut factor = log_diagonal.clone().exp().matmul(diagonal_places(latents, outputs));
+        if latents > 1 {
+            factor = factor + part(2 * latents, n_below(latents)).matmul(places_below(latents, outputs));
+        }
+        Self { mean, log_diagonal, factor: factor.reshape([batch, latents, latents]) }
+    }
+
+    /// Variances of single latents, the diagonal of `L L'`, `[batch, latents]`.
+    fn variances(&self) -> Tensor<2> {
+        self.factor.clone().powi_scalar(2).sum_dim(2).squeeze_dim(2)
+    }
+}
+
+impl Posterior for FullGaussian {
+    /// `mean + L noise` (T4 eq 3.31).
+    fn sample(&self, rng: &mut Rng) -> Tensor<2> {
+        let noise = normal(&self.mean, rng).unsqueeze_dim::<3>(1); // [batch, 1, latents]
+        self.mean.clone() + (self.factor.clone() * noise).sum_dim(2).squeeze_dim(2)
+    }
+
+    /// `(|mean|^2 + tr S - log det S - latents) / 2` (T4 eq 3.30), where `log det S` is twice the sum of the logarithms of the
+    /// diagonal of `L`.
+    fn kl(&self) -> Tensor<2> {
+        let of_latents = self.mean.clone().powi_scalar(2) + self.variances() - self.log_diagonal.clone() * 2.0 - 1.0;
+        of_latents.sum_dim(1) * 0.5
+    }
+
+    /// The mean.
+    fn code(&self) -> Tensor<2> {
+        self.mean.clone()
+    }
+
+    fn kept(&self) -> Kept {
+        Kept { log_variances: Some(self.variances().log()), kl_divergences: Some(self.kl()) }
+    }
+}
+
+/// How many numbers stand below the diagonal.
+fn n_below(latents: usize) -> usize {
+    latents * latents.saturating_sub(1) / 2
+}
+
+/// Puts a number for each latent on the diagonal: `[latents, latents * latents]`.
+fn diagonal_places(latents: usize, like: &Tensor<2>) -> Tensor<2> {
+    places((0..latents).map(|latent| (latent, latent)), latents, latents, like)
+}
+
+/// Puts a number for each place below the diagonal there: `[places, latents * latents]`.
+fn places_below(latents: usize, like: &Tensor<2>) -> Tensor<2> {
+    let below = (1..latents).flat_map(|row| (0..row).map(move |column| (row, column)));
+    places(below, n_below(latents), latents, like)
+}
+
+/// For each place a row that is one there and zero elsewhere.
+fn places(
+    of: impl Iterator<Item = (usize, usize)>,
+    n_places: usize,
+    latents: usize,
+    like: &Tensor<2>,
+) -> Tensor<2> {
+    let mut values = vec![0.0_f32; n_places * latents * latents];
+    for (position, (row, column)) in of.enumerate() {
+        values[position * latents * latents + row * latents + column] = 1.0;
+    }
+    Tensor::from_data(TensorData::new(values, [n_places, latents * latents]), &like.device())
+}
+
+/// The row of the list.
+pub const ENTRY: Entry = Entry {
+    name: "full_gaussian",
+    about: "a Gaussian with full covariance, by its Cholesky factor",
+    paper: "Zietlow 2022, section 3.2.7",
+    example: || Box::new(FullGaussians),
+};
+
+#[cfg(test)]
+mod tests {
+    use unbraid_data::Seed;
+
+    use super::*;
+    use crate::device::Device;
+    use crate::tensors::floats;
+
+    /// Mean (1, -1), L = [[2, 0], [3, 1]]: S = [[4, 6], [6, 10]], det S = 4.
+    fn posterior(batch: usize) -> FullGaussian {
+        let outputs = [1.0, -1.0, 2.0_f32.ln(), 0.0, 3.0];
+        FullGaussian::from_outputs(&Device::cpu().tensor(outputs.repeat(batch), [batch, 5]))
+    }
+
+    #[test]
+    fn factor_variances_and_kl_by_hand() {
+        let posterior = posterior(1);
+        assert_eq!(floats(posterior.factor.clone()), [2.0, 0.0, 3.0, 1.0]);
+        let kept = posterior.kept();
+        for (found, wanted) in floats(kept.log_variances.unwrap()).into_iter().zip([4.0_f32.ln(), 10.0_f32.ln()]) {
+            assert!((found - wanted).abs() < 1e-6, "{found} {wanted}");
+        }
+        // (1 + 1 + 4 + 10 - ln 4 - 2) / 2 = 6.3068528.
+        assert!((floats(posterior.kl())[0] - 6.306_853).abs() < 1e-5);
+        assert_eq!(floats(kept.kl_divergences.unwrap()), floats(posterior.kl()));
+    }
+
+    #[test]
+    fn samples_have_the_covariance() {
+        let n = 40_000;
+        let draws = floats(posterior(n).sample(&mut Seed(2).stream("noise")));
+        let moment = |a: usize, b: usize| {
+            let mean = [1.0, -1.0];
+            draws.chunks(2).map(|z| f64::from((z[a] - mean[a]) * (z[b] - mean[b]))).sum::<f64>() / n as f64
+        };
+        // Standard errors of the moments: sqrt((S_aa S_bb + S_ab^2) / n), 0.028, 0.044 and 0.071.
+        for ((a, b), wanted, allowed) in [((0, 0), 4.0, 0.12), ((0, 1), 6.0, 0.18), ((1, 1), 10.0, 0.3)] {
+            assert!((moment(a, b) - wanted).abs() < allowed, "{} is not {wanted}", moment(a, b));
+        }
+    }
+
+    #[test]
+    fn without_anything_below_the_diagonal_it_is_the_diagonal_gaussian() {
+        let outputs = Device::cpu().tensor(vec![0.5, -1.0, 0.3, -0.2, 0.0], [1, 5]);
+        let diagonal = Device::cpu().tensor(vec![0.5, -1.0, 0.6, -0.4], [1, 4]);
+        let [full, diagonal] =
+            [FullGaussians.posterior(outputs), super::super::DiagonalGaussians.posterior(diagonal)];
+        assert!((floats(full.kl())[0] - floats(diagonal.kl())[0]).abs() < 1e-6);
+        let [a, b] = [full, diagonal].map(|posterior| floats(posterior.sample(&mut Seed(1).stream("noise"))));
+        assert!(a.iter().zip(&b).all(|(a, b)| (a - b).abs() < 1e-6), "{a:?} {b:?}");
+    }
+}

@@ -1,0 +1,79 @@
+//! Posteriors: what an encoder says about an image, as a distribution over latents.
+
+use burn::tensor::Tensor;
+use unbraid_data::Rng;
+
+mod deterministic;
+mod diagonal_gaussian;
+mod full_gaussian;
+mod gaussian_concrete;
+mod noise;
+
+pub use deterministic::Deterministic;
+pub use diagonal_gaussian::{DiagonalGaussian, DiagonalGaussians};
+pub use full_gaussian::{FullGaussian, FullGaussians};
+pub use gaussian_concrete::{GaussianConcrete, GaussianConcretes};
+
+/// Every posterior, with the settings of an example where it has any.
+pub const POSTERIORS: &[Entry] =
+    &[deterministic::ENTRY, diagonal_gaussian::ENTRY, full_gaussian::ENTRY, gaussian_concrete::ENTRY];
+
+/// Which distributions the outputs of an encoder describe. A framework chooses one.
+pub trait Family: Send + Sync {
+    /// How many outputs an encoder needs for so many latents.
+    fn n_outputs(&self, latents: usize) -> usize;
+
+    /// The distributions that outputs `[batch, outputs]` describe.
+    fn posterior(&self, outputs: Tensor<2>) -> Box<dyn Posterior>;
+
+    /// What the rows of a traversal move: a latent each, unless latents belong together.
+    fn moved(&self, latents: usize) -> Vec<Moved> {
+        (0..latents).map(Moved::Latent).collect()
+    }
+}
+
+/// A distribution over latents for each image of a batch.
+pub trait Posterior {
+    /// One draw for each image, `[batch, latents]`, with noise from `rng`.
+    fn sample(&self, rng: &mut Rng) -> Tensor<2>;
+
+    /// KL divergence from the prior, for each image, `[batch, 1]`.
+    fn kl(&self) -> Tensor<2>;
+
+    /// The code of each image, `[batch, latents]`.
+    fn code(&self) -> Tensor<2>;
+
+    /// What is kept beside the codes.
+    fn kept(&self) -> Kept;
+}
+
+/// What a posterior keeps beside the codes, for metrics.
+#[derive(Default)]
+pub struct Kept {
+    /// Logarithms of each latent's variance, `[batch, latents]`.
+    pub log_variances: Option<Tensor<2>>,
+    /// KL divergence of each image from the prior, `[batch, 1]`, where it is not the sum over latents that follows from codes and
+    /// log-variances.
+    pub kl_divergences: Option<Tensor<2>>,
+}
+
+/// What one row of a traversal moves.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Moved {
+    /// One latent, along its range.
+    Latent(usize),
+    /// Latents that are the probabilities of some classes: one class after another.
+    Classes(std::ops::Range<usize>),
+}
+
+/// One row of the list of posteriors.
+pub struct Entry {
+    /// The name.
+    pub name: &'static str,
+    /// What it is, in one line.
+    pub about: &'static str,
+    /// Where it comes from.
+    pub paper: &'static str,
+    /// One of the family, for tests that walk the list.
+    pub example: fn() -> Box<dyn Family>,
+}

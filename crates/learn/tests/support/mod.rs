@@ -1,0 +1,74 @@
+//! Small learners and batches.
+
+#![allow(clippy::unwrap_used, dead_code, reason = "a test that cannot set itself up should panic; not every test uses all")]
+
+use ndarray::Array2;
+use toml::Table;
+use unbraid_data::{ImageShape, Seed};
+use unbraid_learn::losses::Losses;
+use unbraid_learn::{Batch, Device, Learner, Member, frameworks, networks, optimisers};
+
+/// A point in space of six numbers.
+pub const POINT: ImageShape = ImageShape { height: 1, width: 1, channels: 6 };
+/// A grey picture for the convolutional network.
+pub const PICTURE: ImageShape = ImageShape { height: 64, width: 64, channels: 1 };
+
+/// What a learner is made of: names, with settings as TOML.
+#[derive(Clone, Copy)]
+pub struct Parts<'a> {
+    pub framework: (&'a str, &'a str),
+    pub network: (&'a str, &'a str),
+    pub optimiser: &'a str,
+    pub shape: ImageShape,
+}
+
+impl<'a> Parts<'a> {
+    /// Trained by Adam.
+    pub fn new(framework: (&'a str, &'a str), network: (&'a str, &'a str), shape: ImageShape) -> Self {
+        Self { framework, network, optimiser: "adam", shape }
+    }
+
+    pub fn learner(&self) -> Learner {
+        self.learner_on(Device::cpu())
+    }
+
+    pub fn learner_on(&self, device: Device) -> Learner {
+        let framework = frameworks::build(self.framework.0, &table(self.framework.1)).unwrap();
+        let network = networks::build(self.network.0, &table(self.network.1), self.shape).unwrap();
+        let optimiser = optimisers::build(self.optimiser, &Table::new()).unwrap();
+        Learner::new(network, framework, optimiser, self.shape, Seed(3), device).unwrap()
+    }
+}
+
+pub fn table(text: &str) -> Table {
+    text.parse().unwrap()
+}
+
+/// Images `[n_images, pixels]` that repeat from step to step but are not all alike.
+pub fn batch(learner: &Learner, step: u64, n_images: usize) -> Batch {
+    let pixels = learner.model.image_shape.n_pixels();
+    let n_members = learner.framework.arity() * learner.framework.n_batches();
+    let value = |member: usize, i: usize| 0.5 + 0.5 * ((i * 7 + member * 3 + (i % pixels) * 5) as f32 * 0.61).sin();
+    let values = |member: usize| (0..n_images * pixels).map(|i| value(member, i)).collect();
+    batch_of(learner, step, (0..n_members).map(values).collect())
+}
+
+/// A batch of these members, each `[images, pixels]`, whose images are numbered from 0 and have no factors.
+pub fn batch_of(learner: &Learner, step: u64, members: Vec<Vec<f32>>) -> Batch {
+    let pixels = learner.model.image_shape.n_pixels();
+    let members = members.into_iter().map(|values| {
+        let n_images = values.len() / pixels;
+        Member {
+            images: learner.model.parameters.tensor(values, [n_images, pixels]),
+            numbers: (0..n_images).collect(),
+            factors: Array2::zeros((n_images, 0)),
+        }
+    });
+    Batch { step, members: members.collect() }
+}
+
+/// The losses of a batch, with the noise of its step.
+pub fn losses(learner: &Learner, batch: &Batch) -> Losses {
+    let mut noise = Seed(3).stream_at("noise", batch.step);
+    learner.framework.loss(&learner.model, batch, &mut learner.state().clone(), &mut noise)
+}

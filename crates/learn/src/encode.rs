@@ -3,8 +3,8 @@
 use std::ops::ControlFlow;
 
 use ndarray::Array2;
-use rayon::prelude::*;
-use unbraid_data::Dataset;
+use unbraid_data::datasets::read_images;
+use unbraid_data::{Dataset, Result};
 
 use crate::learner::Learner;
 use crate::model::Model;
@@ -31,13 +31,13 @@ pub fn encode(
     dataset: &dyn Dataset,
     rows: &[usize],
     mut progress: impl FnMut(usize) -> ControlFlow<()>,
-) -> Option<Encoded> {
+) -> Result<Option<Encoded>> {
     let reconstruction = learner.framework.reconstruction();
     learner.model.without_gradients(|model| {
         let (mut codes, mut log_variances, mut losses) = (Vec::new(), Vec::new(), Vec::new());
         for (batch_index, batch) in rows.chunks(AT_ONCE).enumerate() {
             let images = tensor(
-                read_images(dataset, batch),
+                read_images(dataset, batch)?,
                 [batch.len(), dataset.image_shape().n_pixels()],
                 model.parameters.device(),
             );
@@ -52,13 +52,13 @@ pub fn encode(
             codes.extend(floats(mean.clone()));
             losses.extend(floats(reconstruction.per_image(model.decode(mean), images)));
             if progress(batch_index * AT_ONCE + batch.len()).is_break() {
-                return None;
+                return Ok(None);
             }
         }
         let matrix =
             |values| Array2::from_shape_vec((rows.len(), model.latents()), values).expect("a row for each image");
         let log_variances = (!log_variances.is_empty()).then(|| matrix(log_variances));
-        Some(Encoded { codes: matrix(codes), log_variances, reconstruction_losses: losses })
+        Ok(Some(Encoded { codes: matrix(codes), log_variances, reconstruction_losses: losses }))
     })
 }
 
@@ -75,12 +75,4 @@ pub fn decode(learner: &mut Learner, codes: &Array2<f32>) -> Vec<f32> {
         });
         chunks.collect::<Vec<_>>().concat()
     })
-}
-
-/// Images with these numbers, one after the other, read side by side.
-fn read_images(dataset: &dyn Dataset, rows: &[usize]) -> Vec<f32> {
-    let pixels = dataset.image_shape().n_pixels();
-    let mut images = vec![0.0; rows.len() * pixels];
-    images.par_chunks_mut(pixels).zip(rows).for_each(|(image, &row)| dataset.read_image(row, image));
-    images
 }

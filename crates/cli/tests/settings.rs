@@ -4,11 +4,13 @@
 
 mod support;
 
+use std::sync::Arc;
+
 use serde_json::Value as Json;
 use support::Place;
 use toml::{Table, Value};
 use unbraid_data::settings::{Setting, Values};
-use unbraid_data::{FactorSpace, ImageShape, Result, datasets, samplers};
+use unbraid_data::{FactorSpace, ImageShape, Result, Split, datasets, samplers};
 use unbraid_learn::{frameworks, nets, optimisers, reconstruction};
 use unbraid_metrics::METRICS;
 
@@ -36,7 +38,8 @@ fn rows() -> Vec<Row> {
     }
     for entry in samplers::SAMPLERS {
         let build = Box::new(|table: &Table| {
-            (entry.build)(table, &FactorSpace::grid([("x", 4), ("y", 4), ("scale", 3)])).map(|_| ())
+            (entry.build)(table, &FactorSpace::grid([("x", 4), ("y", 4), ("scale", 3)]), &Arc::new(Split::all(48)))
+                .map(|_| ())
         });
         add("samplers", entry.name, entry.settings, entry.complete, build);
     }

@@ -9,7 +9,7 @@ use std::path::Path;
 use rayon::prelude::*;
 
 use crate::archive::{Archive, write_archive};
-use crate::datasets::{Dataset, check_indices};
+use crate::datasets::{Dataset, check_indices, read_numbered};
 use crate::error::Result;
 
 /// Images that are rendered, in parallel, before they are written.
@@ -52,13 +52,14 @@ fn write_images(
     let mut buffer = vec![0; GROUP * image_bytes];
     for first_row in (0..n_rows).step_by(GROUP) {
         let filled = &mut buffer[..GROUP.min(n_rows - first_row) * image_bytes];
-        filled.par_chunks_exact_mut(image_bytes).enumerate().for_each_init(
+        let read = filled.par_chunks_exact_mut(image_bytes).enumerate().map_init(
             || vec![0.0; shape.n_pixels()],
             |pixels, (row, bytes)| {
-                dataset.read_image(index(first_row + row), pixels);
-                encode(pixels, bytes);
+                read_numbered(dataset, index(first_row + row), pixels).map(|()| encode(pixels, bytes))
             },
         );
+        // The first error in order, whichever thread comes first.
+        read.collect::<Vec<_>>().into_iter().collect::<Result<()>>().map_err(std::io::Error::other)?;
         archive.zip.write_all(filled)?;
     }
     Ok(())
@@ -128,7 +129,7 @@ mod tests {
         let bytes = images.into_u8().unwrap();
         let mut pixels = vec![0.0; 64 * 64 * 3];
         for (number, image) in numbers.iter().zip(bytes.chunks_exact(pixels.len())) {
-            dataset.read_image(*number, &mut pixels);
+            dataset.read_image(*number, &mut pixels).unwrap();
             assert!(image.iter().zip(&pixels).all(|(&byte, &pixel)| f32::from(byte) / 255.0 == pixel));
         }
         // Nothing but the file itself is left.
@@ -147,7 +148,7 @@ mod tests {
         dataset.read_factors(49_999, &mut factors);
         assert_eq!(npz.required("factors").unwrap().to_f64().unwrap()[99_998..], factors);
         let mut pixels = [0.0; 6];
-        dataset.read_image(300, &mut pixels);
+        dataset.read_image(300, &mut pixels).unwrap();
         let images = npz.required("images").unwrap();
         assert_eq!(images.shape(), [50_000, 1, 1, 6]);
         assert_eq!(images.to_f64().unwrap()[1800..1806], pixels.map(f64::from));

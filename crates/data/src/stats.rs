@@ -7,7 +7,7 @@
 
 use rayon::prelude::*;
 
-use crate::datasets::{Dataset, check_indices};
+use crate::datasets::{Dataset, check_indices, read_numbered};
 use crate::error::Result;
 
 /// Images that are summed together before the sums are added up in order.
@@ -32,13 +32,15 @@ pub fn channel_stats(dataset: &dyn Dataset, indices: Option<&[usize]>) -> Result
         check_indices(dataset, indices)?;
     }
     let n_images = indices.map_or(dataset.n_images(), <[usize]>::len);
-    let groups: Vec<Vec<Sums>> = (0..n_images.div_ceil(GROUP))
+    let groups: Vec<Result<Vec<Sums>>> = (0..n_images.div_ceil(GROUP))
         .into_par_iter()
         .map(|group| {
             let rows = group * GROUP..n_images.min((group + 1) * GROUP);
             sum_group(dataset, rows.map(|row| indices.map_or(row, |indices| indices[row])))
         })
         .collect();
+    // The first error in order, whichever thread comes first.
+    let groups = groups.into_iter().collect::<Result<Vec<_>>>()?;
 
     let shape = dataset.image_shape();
     let n_pixels = (n_images * shape.height * shape.width) as f64;
@@ -96,17 +98,17 @@ impl Sums {
 }
 
 /// The sums of each channel over the images numbered `indices`.
-fn sum_group(dataset: &dyn Dataset, indices: impl Iterator<Item = usize>) -> Vec<Sums> {
+fn sum_group(dataset: &dyn Dataset, indices: impl Iterator<Item = usize>) -> Result<Vec<Sums>> {
     let shape = dataset.image_shape();
     let mut pixels = vec![0.0; shape.n_pixels()];
     let mut totals = vec![Sums::default(); shape.channels];
     for index in indices {
-        dataset.read_image(index, &mut pixels);
+        read_numbered(dataset, index, &mut pixels)?;
         for (total, sums) in totals.iter_mut().zip(sum_image(&pixels, shape.channels)) {
             *total = total.plus(sums);
         }
     }
-    totals
+    Ok(totals)
 }
 
 /// The sums of each channel over one image, `[height, width, channels]`.
@@ -160,7 +162,7 @@ mod tests {
     fn points_are_summed_as_they_are() {
         let dataset = open("synth_linear", &Table::new()).unwrap();
         let mut pixels = [[0.0; 3]; 2];
-        pixels.iter_mut().enumerate().for_each(|(index, point)| dataset.read_image(index, point));
+        pixels.iter_mut().enumerate().for_each(|(index, point)| dataset.read_image(index, point).unwrap());
         let stats = channel_stats(&*dataset, Some(&[0, 1])).unwrap();
         for channel in 0..3 {
             let [first, second] = [f64::from(pixels[0][channel]), f64::from(pixels[1][channel])];

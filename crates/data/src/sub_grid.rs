@@ -72,8 +72,8 @@ impl Dataset for SubGrid {
         self.n_images
     }
 
-    fn read_image(&self, index: usize, pixels: &mut [f32]) {
-        self.whole.read_image(self.index_in_whole(index), pixels);
+    fn read_image(&self, index: usize, pixels: &mut [f32]) -> Result<()> {
+        self.whole.read_image(self.index_in_whole(index), pixels)
     }
 
     fn holds_bytes(&self) -> bool {

@@ -33,7 +33,7 @@ fn published_images_are_met_but_for_single_pixels_of_five() {
         .map_init(
             || vec![0.0; N_PIXELS],
             |pixels, (&number, image)| {
-                dataset.read_image(number, pixels);
+                dataset.read_image(number, pixels).unwrap();
                 pixels.iter().zip(image).filter(|(pixel, byte)| **pixel != f32::from(**byte)).count()
             },
         )
@@ -52,7 +52,7 @@ fn the_full_set_has_as_many_white_pixels_as_the_rule_says() {
         .map_init(
             || vec![0.0; N_PIXELS],
             |pixels, index| {
-                dataset.read_image(index, pixels);
+                dataset.read_image(index, pixels).unwrap();
                 pixels.iter().filter(|pixel| **pixel == 1.0).count()
             },
         )

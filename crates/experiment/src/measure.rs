@@ -29,7 +29,7 @@ pub fn encode_dataset(
         watch.progress(done as u64);
         if watch.should_stop() { ControlFlow::Break(()) } else { ControlFlow::Continue(()) }
     });
-    let Some(encoded) = encoded else { return Ok(None) };
+    let Some(encoded) = encoded? else { return Ok(None) };
     let factors = factors_of(dataset, &rows);
     let extras = Extras {
         log_variances: encoded.log_variances.map(|table| table.mapv(f64::from)),

@@ -1,10 +1,11 @@
 //! The page of a run, made from what the run left in its folder.
 
 use std::path::Path;
+use std::sync::Arc;
 
 use toml::Value;
 use unbraid_data::words::{counted, listed};
-use unbraid_data::{Dataset, Error, Result, datasets, samplers};
+use unbraid_data::{Dataset, Error, Result, Split, datasets, samplers};
 use unbraid_learn::checkpoint;
 use unbraid_report::RunFolder;
 use unbraid_report::page::{PageFigure, RunPage, run_page};
@@ -70,7 +71,8 @@ fn read_figure(path: &Path) -> Result<Option<Vec<u8>>> {
 /// `beta_vae, trained for 1,500 steps of 32 images on dsprites (shape 0): 245,760 images that differ in scale and x. The
 /// network is conv64 with 6 latents; seed 1.`
 fn sentence(config: &Config, dataset: &dyn Dataset, n_steps: u64) -> Result<String> {
-    let sampler = samplers::build(&config.sampler.name, &config.sampler.settings, dataset.factors())?;
+    let split = Arc::new(Split::all(dataset.n_images()));
+    let sampler = samplers::build(&config.sampler.name, &config.sampler.settings, dataset.factors(), &split)?;
     let examples = match sampler.arity() {
         1 => "images".to_string(),
         2 => "pairs".to_string(),

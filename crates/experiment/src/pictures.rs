@@ -234,7 +234,7 @@ fn draw_reconstructions(prepared: &mut Prepared, data: &LabelledCodes, rows: &[u
     let mut originals = Vec::new();
     for &row in &chosen {
         let mut pixels = vec![0.0; shape.n_pixels()];
-        prepared.dataset.read_image(rows[row], &mut pixels);
+        prepared.dataset.read_image(rows[row], &mut pixels)?;
         originals.push(Picture::new(shape, pixels)?);
     }
     let codes = data.codes().select(Axis(0), &chosen).mapv(|value| value as f32);

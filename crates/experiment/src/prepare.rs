@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use rand::seq::index;
 use unbraid_data::samplers::{self, Sampler};
-use unbraid_data::{Dataset, Error, Result, Seed, datasets};
+use unbraid_data::{Dataset, Error, Result, Seed, Split, datasets};
 use unbraid_learn::reconstruction::Reconstruction;
 use unbraid_learn::{Learner, Model, frameworks, nets, optimisers};
 
@@ -25,7 +25,8 @@ pub fn prepare(config: &Config) -> Result<Prepared> {
     let seed = Seed(config.seed);
     let dataset = datasets::open(&config.dataset.name, &config.dataset.settings);
     let dataset: Arc<dyn Dataset> = Arc::from(dataset.map_err(|error| in_place(error, "[dataset]"))?);
-    let sampler = samplers::build(&config.sampler.name, &config.sampler.settings, dataset.factors());
+    let split = Arc::new(Split::all(dataset.n_images()));
+    let sampler = samplers::build(&config.sampler.name, &config.sampler.settings, dataset.factors(), &split);
     let sampler: Arc<dyn Sampler> = Arc::from(sampler.map_err(|error| in_place(error, "[sampler]"))?);
     let framework = (frameworks::find(&config.framework.name)?.build)(&config.framework.settings);
     let framework = framework.map_err(|error| in_place(error, "[framework]"))?;

@@ -1,7 +1,8 @@
 //! The training stage: the loop, the loss log and the checkpoints.
 
-use unbraid_data::loader::{LoadedBatch, Loader};
-use unbraid_data::{Error, Result, Seed};
+use std::sync::Arc;
+
+use unbraid_data::{Error, LoadedBatch, Loader, Loading, Result, Seed, Split};
 use unbraid_learn::tensors::{recording_device, tensor};
 use unbraid_learn::{Batch, Learner, StepLosses, checkpoint};
 use unbraid_report::{LossLog, RunFolder};
@@ -57,7 +58,10 @@ pub fn train(
     let learner = &mut prepared.learner;
     let Start { mut saved, mut log } = start;
     let (dataset, sampler) = (prepared.dataset.clone(), prepared.sampler.clone());
-    let mut loader = Loader::start(dataset, sampler, Seed(config.seed), training.batch_size, saved, LOADING_THREADS)?;
+    let split = Arc::new(Split::all(dataset.n_images()));
+    let (seed, batch_size) = (Seed(config.seed), training.batch_size);
+    let loading = Loading { dataset, sampler, split, seed, batch_size, n_batches: 1 };
+    let mut loader = Loader::start(loading, saved, LOADING_THREADS)?;
     let (pixels, origin) = (prepared.dataset.image_shape().n_pixels(), config.origin());
 
     watch.stage("training", training.steps);
@@ -106,7 +110,7 @@ fn push(log: &mut LossLog, losses: &StepLosses) -> Result<()> {
 
 fn on_device(batch: LoadedBatch, batch_size: usize, pixels: usize) -> Batch {
     let device = recording_device();
-    let members = batch.members.into_iter().map(|values| tensor(values, [batch_size, pixels], &device));
+    let members = batch.members.into_iter().map(|member| tensor(member.pixels, [batch_size, pixels], &device));
     Batch { step: batch.step, members: members.collect() }
 }
 

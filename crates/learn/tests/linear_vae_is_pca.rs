@@ -11,7 +11,7 @@
 use std::sync::Arc;
 
 use toml::Table;
-use unbraid_data::{Dataset, Loader, Seed, datasets, samplers};
+use unbraid_data::{Dataset, Loader, Loading, Seed, Split, datasets, samplers};
 use unbraid_learn::tensors::{floats, recording_device, tensor};
 use unbraid_learn::{Batch, Learner, Model, frameworks, nets, optimisers};
 
@@ -31,17 +31,19 @@ fn turned(v: [f64; 3]) -> [f64; 3] {
 /// The rows of the trained decoder's weight: for each latent, the direction that it moves along.
 fn trained_directions(seed: u64) -> Vec<[f64; 3]> {
     let dataset: Arc<dyn Dataset> = Arc::from(datasets::open("synth_linear", &Table::new()).unwrap());
-    let sampler = Arc::from(samplers::build("single", &Table::new(), dataset.factors()).unwrap());
+    let split = Arc::new(Split::all(dataset.n_images()));
+    let sampler = Arc::from(samplers::build("single", &Table::new(), dataset.factors(), &split).unwrap());
     let settings: Table = format!("beta = {BETA}").parse().unwrap();
     let framework = (frameworks::find("beta_vae").unwrap().build)(&settings).unwrap();
     let net = (nets::find("linear").unwrap().build)(&Table::new(), dataset.image_shape()).unwrap();
     let optimiser = (optimisers::find("adam").unwrap().build)(&Table::new()).unwrap();
     let model = Model::new(net, framework.posterior(), Seed(seed));
     let mut learner = Learner::new(model, framework, optimiser, Seed(seed));
-    let mut loader = Loader::start(dataset, sampler, Seed(seed), BATCH, 0, 1).unwrap();
+    let loading = Loading { dataset, sampler, split, seed: Seed(seed), batch_size: BATCH, n_batches: 1 };
+    let mut loader = Loader::start(loading, 0, 1).unwrap();
     for step in 0..STEPS {
         let loaded = loader.next_batch().unwrap();
-        let member = tensor(loaded.members[0].clone(), [BATCH, 3], &recording_device());
+        let member = tensor(loaded.members[0].pixels.clone(), [BATCH, 3], &recording_device());
         // Falling to zero, so that the last steps average the noise of the batches away.
         let rate = 1e-2 * (1.0 - step as f64 / STEPS as f64);
         learner.step(&Batch { step, members: vec![member] }, rate).unwrap();

@@ -5,6 +5,7 @@ use std::path::PathBuf;
 
 use clap::Subcommand;
 use toml::Table;
+use unbraid_data::datasets::read_numbered;
 use unbraid_data::factor_space::index_of;
 use unbraid_data::npy::read_indices;
 use unbraid_data::{Dataset, Error, Result, datasets, export, stats};
@@ -137,7 +138,7 @@ fn rows_by_factor(dataset: &dyn Dataset) -> Result<Vec<FactorRow>> {
 
 fn picture(dataset: &dyn Dataset, index: usize) -> Result<Picture> {
     let mut pixels = vec![0.0; dataset.image_shape().n_pixels()];
-    dataset.read_image(index, &mut pixels);
+    read_numbered(dataset, index, &mut pixels)?;
     Picture::new(dataset.image_shape(), pixels)
 }
 

@@ -71,7 +71,7 @@ impl Dataset for Dsprites {
         self.outlines.len() * N_POSITIONS * N_POSITIONS
     }
 
-    fn read_image(&self, index: usize, pixels: &mut [f32]) {
+    fn read_image(&self, index: usize, pixels: &mut [f32]) -> Result<()> {
         let (outline, position) = (index / (N_POSITIONS * N_POSITIONS), index % (N_POSITIONS * N_POSITIONS));
         let (x, y) = (centre(position / N_POSITIONS), centre(position % N_POSITIONS));
         // An image's y points down and a window's up, so that y is taken from above and the rows come out reversed.
@@ -87,6 +87,7 @@ impl Dataset for Dsprites {
                 }
             }
         }
+        Ok(())
     }
 }
 
@@ -215,7 +216,7 @@ mod tests {
     fn the_smallest_upright_square_has_the_side_it_should() {
         // Scale 0.5: half a side is 4.8 pixels, so from 11.2 to 20.8 about 16: centres 11.5 to 20.5, ten of them.
         let mut pixels = vec![0.5; SIZE * SIZE];
-        Dsprites::new().read_image(0, &mut pixels);
+        Dsprites::new().read_image(0, &mut pixels).unwrap();
         let white: Vec<usize> = (0..SIZE * SIZE).filter(|&place| pixels[place] == 1.0).collect();
         assert_eq!((white.len(), white[0], white[99]), (100, 11 * 64 + 11, 20 * 64 + 20));
     }

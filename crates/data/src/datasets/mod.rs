@@ -7,6 +7,8 @@ mod xy_object;
 mod xy_object_shaded;
 mod xy_squares;
 
+use ndarray::Array2;
+use rayon::prelude::*;
 use toml::{Table, Value};
 
 use crate::error::{Error, Result, unknown_name};
@@ -24,7 +26,7 @@ pub const DATASETS: &[Entry] = &[
     synth_nonlinear::ENTRY,
 ];
 
-/// Images and the factors behind them. Opening a dataset may fail, reading an image may not.
+/// Images and the factors behind them. Opening a dataset may fail, and so may reading an image.
 pub trait Dataset: Send + Sync {
     /// The factors behind the images.
     fn factors(&self) -> &FactorSpace;
@@ -36,8 +38,9 @@ pub trait Dataset: Send + Sync {
     fn n_images(&self) -> usize;
 
     /// Writes image `index` into `pixels`, `[height, width, channels]`. Where `holds_bytes`, each pixel is a byte
-    /// divided by 255, so in [0, 1].
-    fn read_image(&self, index: usize, pixels: &mut [f32]);
+    /// divided by 255, so in [0, 1]. An error where it cannot be read, as where a file was cut or a disk is gone; the caller
+    /// adds which image it is.
+    fn read_image(&self, index: usize, pixels: &mut [f32]) -> Result<()>;
 
     /// Whether each pixel is a byte divided by 255, as in all pictures; points in space are not.
     fn holds_bytes(&self) -> bool {
@@ -82,6 +85,31 @@ pub fn check_indices(dataset: &dyn Dataset, indices: &[usize]) -> Result<()> {
             .help(format!("they are numbered 0 to {}", n_images - 1))),
         None => Ok(()),
     }
+}
+
+/// The images with these numbers, `[rows, height, width, channels]`, read side by side.
+pub fn read_images(dataset: &dyn Dataset, numbers: &[usize]) -> Result<Vec<f32>> {
+    let n_pixels = dataset.image_shape().n_pixels();
+    let mut images = vec![0.0; numbers.len() * n_pixels];
+    let read =
+        images.par_chunks_mut(n_pixels).zip(numbers).map(|(pixels, &number)| read_numbered(dataset, number, pixels));
+    // The first in order, whichever thread comes first.
+    read.collect::<Vec<_>>().into_iter().collect::<Result<()>>()?;
+    Ok(images)
+}
+
+/// Reads image `number`; the error where that fails says which image it is.
+pub fn read_numbered(dataset: &dyn Dataset, number: usize, pixels: &mut [f32]) -> Result<()> {
+    dataset.read_image(number, pixels).map_err(|error| error.at(format!("image {number}")).on_the_way())
+}
+
+/// The factors of the images with these numbers, `[rows, factors]`.
+pub fn read_factors(dataset: &dyn Dataset, numbers: &[usize]) -> Array2<f64> {
+    let mut factors = Array2::zeros((numbers.len(), dataset.factors().n_factors()));
+    for (mut values, &number) in factors.outer_iter_mut().zip(numbers) {
+        dataset.read_factors(number, values.as_slice_mut().expect("a new matrix is row-major"));
+    }
+    factors
 }
 
 /// One row of the list of datasets.

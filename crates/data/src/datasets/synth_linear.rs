@@ -53,11 +53,12 @@ impl Dataset for SynthLinear {
         N_POINTS
     }
 
-    fn read_image(&self, index: usize, pixels: &mut [f32]) {
+    fn read_image(&self, index: usize, pixels: &mut [f32]) -> Result<()> {
         let [first, second] = self.points[index];
         for (pixel, value) in pixels.iter_mut().zip(turn([self.ratio * first, second, 0.0])) {
             *pixel = value as f32;
         }
+        Ok(())
     }
 
     fn holds_bytes(&self) -> bool {
@@ -158,7 +159,7 @@ mod tests {
     fn the_image_is_as_long_as_the_stretched_point() {
         let dataset = open(&"ratio = 1.5".parse().unwrap()).unwrap();
         let (mut pixels, mut factors) = ([0.0; 3], [0.0; 2]);
-        dataset.read_image(7, &mut pixels);
+        dataset.read_image(7, &mut pixels).unwrap();
         dataset.read_factors(7, &mut factors);
         let expected = (1.5 * factors[0]).powi(2) + factors[1].powi(2);
         let found: f64 = pixels.iter().map(|&pixel| f64::from(pixel).powi(2)).sum();

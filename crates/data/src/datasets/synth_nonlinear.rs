@@ -47,11 +47,12 @@ impl Dataset for SynthNonlinear {
         N_POINTS
     }
 
-    fn read_image(&self, index: usize, pixels: &mut [f32]) {
+    fn read_image(&self, index: usize, pixels: &mut [f32]) -> Result<()> {
         let hidden: [f64; N_HIDDEN] = std::array::from_fn(|i| self.hidden[i].apply(&self.points[index]).tanh());
         for (pixel, output) in pixels.iter_mut().zip(&self.outputs) {
             *pixel = output.apply(&hidden) as f32;
         }
+        Ok(())
     }
 
     fn holds_bytes(&self) -> bool {
@@ -114,7 +115,7 @@ mod tests {
     fn another_seed_is_another_network() {
         let read = |settings: &str| {
             let mut pixels = [0.0; N_OUTPUTS];
-            open(&settings.parse().unwrap()).unwrap().read_image(0, &mut pixels);
+            open(&settings.parse().unwrap()).unwrap().read_image(0, &mut pixels).unwrap();
             pixels
         };
         assert_eq!(read(""), read("seed = 0"));

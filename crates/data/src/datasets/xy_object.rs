@@ -45,8 +45,9 @@ impl Dataset for XyObject {
         N_IMAGES
     }
 
-    fn read_image(&self, index: usize, pixels: &mut [f32]) {
+    fn read_image(&self, index: usize, pixels: &mut [f32]) -> Result<()> {
         draw(index, pixels);
+        Ok(())
     }
 }
 

@@ -48,7 +48,7 @@ mod tests {
         let mut pixels = vec![0.0; dataset.image_shape().n_pixels()];
         // The first place, the biggest side, intensity 2 (191), color 5 (magenta).
         let index = (4 * 4 + 2) * 6 + 5;
-        dataset.read_image(index, &mut pixels);
+        dataset.read_image(index, &mut pixels).unwrap();
         assert_eq!(pixels[..3], [191.0 / 255.0, 0.0, 191.0 / 255.0]);
         let mut factors = [0.0; 5];
         dataset.read_factors(index, &mut factors);

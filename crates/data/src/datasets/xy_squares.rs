@@ -83,7 +83,7 @@ impl Dataset for XySquares {
         self.n_places.pow(2 * self.squares as u32)
     }
 
-    fn read_image(&self, mut index: usize, pixels: &mut [f32]) {
+    fn read_image(&self, mut index: usize, pixels: &mut [f32]) -> Result<()> {
         pixels.fill(0.0);
         for square in (0..self.squares).rev() {
             let top = self.offset + self.spacing * (index % self.n_places);
@@ -97,6 +97,7 @@ impl Dataset for XySquares {
                 }
             }
         }
+        Ok(())
     }
 }
 
@@ -167,7 +168,7 @@ mod tests {
     fn extent(dataset: &XySquares, index: usize, channel: usize) -> [usize; 4] {
         let shape = dataset.image_shape();
         let mut pixels = vec![0.5; shape.n_pixels()];
-        dataset.read_image(index, &mut pixels);
+        dataset.read_image(index, &mut pixels).unwrap();
         let white: Vec<usize> =
             (0..SIZE * SIZE).filter(|place| pixels[place * shape.channels + channel] == 1.0).collect();
         let columns = || white.iter().map(|place| place % SIZE);

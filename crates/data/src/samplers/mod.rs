@@ -3,12 +3,15 @@
 mod pair;
 mod single;
 
+use std::sync::Arc;
+
 use toml::Table;
 
 use crate::error::{Result, unknown_name};
 use crate::factor_space::FactorSpace;
 use crate::seed::Rng;
 use crate::settings::Setting;
+use crate::split::Split;
 
 /// Every sampler, in the order in which they are shown.
 pub const SAMPLERS: &[Entry] = &[single::ENTRY, pair::ENTRY];
@@ -18,8 +21,9 @@ pub trait Sampler: Send + Sync {
     /// How many images an example has.
     fn arity(&self) -> usize;
 
-    /// The image numbers of an example that begins with `anchor`, as many as `arity`.
-    fn draw(&self, anchor: usize, rng: &mut Rng) -> Vec<usize>;
+    /// The image numbers of an example that begins with the train image `anchor`, as many as `arity`, all of train images. An
+    /// error where no such example is found.
+    fn draw(&self, anchor: usize, rng: &mut Rng) -> Result<Vec<usize>>;
 }
 
 /// One row of the list of samplers.
@@ -32,27 +36,26 @@ pub struct Entry {
     pub paper: &'static str,
     /// Its settings, in the order in which they are told.
     pub settings: &'static [Setting],
-    /// Builds it with these settings for images of these factors.
-    pub build: fn(&Table, &FactorSpace) -> Result<Box<dyn Sampler>>,
+    /// Builds it with these settings for images of these factors, of which the train images are drawn.
+    pub build: fn(&Table, &FactorSpace, &Arc<Split>) -> Result<Box<dyn Sampler>>,
     /// Fills in the settings that were left out.
     pub complete: fn(&Table) -> Result<Table>,
 }
 
-/// Builds the sampler called `name` for images of these factors.
-pub fn build(name: &str, settings: &Table, factors: &FactorSpace) -> Result<Box<dyn Sampler>> {
-    (entry(name)?.build)(settings, factors)
+/// The row of the sampler called `name`.
+pub fn find(name: &str) -> Result<&'static Entry> {
+    let names = SAMPLERS.iter().map(|entry| entry.name);
+    SAMPLERS.iter().find(|entry| entry.name == name).ok_or_else(|| unknown_name("sampler", name, names))
+}
+
+/// Builds the sampler called `name` for images of these factors; it draws train images only.
+pub fn build(name: &str, settings: &Table, factors: &FactorSpace, split: &Arc<Split>) -> Result<Box<dyn Sampler>> {
+    (find(name)?.build)(settings, factors, split)
 }
 
 /// The table of every setting of the sampler called `name`, those left out at their defaults.
 pub fn complete(name: &str, settings: &Table) -> Result<Table> {
-    (entry(name)?.complete)(settings)
-}
-
-fn entry(name: &str) -> Result<&'static Entry> {
-    SAMPLERS
-        .iter()
-        .find(|entry| entry.name == name)
-        .ok_or_else(|| unknown_name("sampler", name, SAMPLERS.iter().map(|entry| entry.name)))
+    (find(name)?.complete)(settings)
 }
 
 #[cfg(test)]
@@ -62,7 +65,7 @@ mod tests {
     #[test]
     fn a_misspelt_sampler_gets_a_suggestion() {
         let space = FactorSpace::grid([("shape", 3)]);
-        let message = build("pairs", &Table::new(), &space).err().unwrap().to_string();
+        let message = build("pairs", &Table::new(), &space, &Arc::new(Split::all(3))).err().unwrap().to_string();
         assert!(message.starts_with("no sampler is called \"pairs\"; did you mean \"pair\"?"), "{message}");
     }
 }

@@ -8,6 +8,8 @@
 //! as it does: k is uniform in 1..=F-1, then with even odds k or 1 factors are chosen, and each is drawn anew from all its
 //! values, so that it may stay as it was.
 
+use std::sync::Arc;
+
 use rand::RngExt;
 use rand::seq::index;
 use serde::{Deserialize, Serialize};
@@ -18,6 +20,11 @@ use crate::error::{Error, Result};
 use crate::factor_space::{FactorSpace, index_of, values_of};
 use crate::seed::Rng;
 use crate::settings::{self, Setting, Values};
+use crate::split::Split;
+use crate::words::counted;
+
+/// A pair is drawn again this often at most, until both images are train images.
+const MOST_TRIES: usize = 10_000;
 
 /// How many factors differ, and in what sense; the defaults are the thesis's.
 #[derive(Debug, Serialize, Deserialize)]
@@ -57,10 +64,11 @@ struct Pair {
     choosable: Vec<usize>,
     chosen: Chosen,
     rule: Rule,
+    split: Arc<Split>,
 }
 
 impl Pair {
-    fn new(settings: &Settings, factors: &FactorSpace) -> Result<Self> {
+    fn new(settings: &Settings, factors: &FactorSpace, split: &Arc<Split>) -> Result<Self> {
         let chosen = parse_k(&settings.k)?;
         let rule = settings.rule;
         let sizes = factors.grid_sizes()?;
@@ -74,7 +82,7 @@ impl Pair {
                 Err(Error::new(format!("setting \"k\" is {k}, but {} factors can differ", choosable.len()))
                     .help(format!("it takes 1 to {} here, or \"uniform\"", choosable.len())))
             }
-            _ => Ok(Self { sizes, choosable, chosen, rule }),
+            _ => Ok(Self { sizes, choosable, chosen, rule, split: split.clone() }),
         }
     }
 
@@ -92,6 +100,16 @@ impl Pair {
                 if rng.random() { k } else { 1 }
             }
         }
+    }
+
+    /// An image whose k chosen factors are drawn.
+    fn draw_other(&self, anchor: usize, k: usize, rng: &mut Rng) -> usize {
+        let mut values = values_of(anchor, &self.sizes);
+        for chosen in index::sample(rng, self.choosable.len(), k) {
+            let factor = self.choosable[chosen];
+            values[factor] = self.draw_value(values[factor], self.sizes[factor], rng);
+        }
+        index_of(&values, &self.sizes)
     }
 
     /// The new value of a chosen factor.
@@ -112,14 +130,20 @@ impl Sampler for Pair {
         2
     }
 
-    fn draw(&self, anchor: usize, rng: &mut Rng) -> Vec<usize> {
-        let mut values = values_of(anchor, &self.sizes);
+    fn draw(&self, anchor: usize, rng: &mut Rng) -> Result<Vec<usize>> {
+        // k is drawn once, so that a split that leaves few pairs of a k does not make it rarer.
         let k = self.draw_k(rng);
-        for chosen in index::sample(rng, self.choosable.len(), k) {
-            let factor = self.choosable[chosen];
-            values[factor] = self.draw_value(values[factor], self.sizes[factor], rng);
+        for _ in 0..MOST_TRIES {
+            let other = self.draw_other(anchor, k, rng);
+            if self.split.train().contains(other) {
+                return Ok(vec![anchor, other]);
+            }
         }
-        vec![anchor, index_of(&values, &self.sizes)]
+        let chosen = counted(k, "factor");
+        Err(Error::new(format!(
+            "found no train image that differs from image {anchor} in {chosen}, in {MOST_TRIES} tries"
+        ))
+        .help("train on a larger share of the images (\"split.train\"), or set a larger \"k\" of the sampler"))
     }
 }
 
@@ -132,8 +156,8 @@ fn parse_k(value: &Value) -> Result<Chosen> {
     }
 }
 
-fn build(table: &Table, factors: &FactorSpace) -> Result<Box<dyn Sampler>> {
-    Ok(Box::new(Pair::new(&settings::read(table)?, factors)?))
+fn build(table: &Table, factors: &FactorSpace, split: &Arc<Split>) -> Result<Box<dyn Sampler>> {
+    Ok(Box::new(Pair::new(&settings::read(table)?, factors, split)?))
 }
 
 fn complete(table: &Table) -> Result<Table> {
@@ -168,19 +192,24 @@ mod tests {
     use super::*;
     use crate::factor_space::Factor;
     use crate::seed::Seed;
+    use crate::split::Fractions;
 
     fn space() -> FactorSpace {
         FactorSpace::grid([("shape", 3), ("still", 1), ("x", 5), ("y", 2)])
     }
 
+    fn all() -> Arc<Split> {
+        Arc::new(Split::all(30))
+    }
+
     /// How often each number of factors differed in 30,000 pairs.
     fn counts(settings: &str) -> Vec<usize> {
-        let sampler = build(&settings.parse().unwrap(), &space()).unwrap();
+        let sampler = build(&settings.parse().unwrap(), &space(), &all()).unwrap();
         let sizes = space().grid_sizes().unwrap();
         let mut rng = Seed(3).stream("test");
         let mut counts = vec![0; sizes.len() + 1];
         for draw in 0..30_000 {
-            let pair = sampler.draw(draw % 30, &mut rng);
+            let pair = sampler.draw(draw % 30, &mut rng).unwrap();
             let [from, to] = [values_of(pair[0], &sizes), values_of(pair[1], &sizes)];
             counts[from.iter().zip(&to).filter(|(a, b)| a != b).count()] += 1;
         }
@@ -188,7 +217,7 @@ mod tests {
     }
 
     fn message(settings: &str, factors: &FactorSpace) -> String {
-        build(&settings.parse().unwrap(), factors).err().unwrap().to_string()
+        build(&settings.parse().unwrap(), factors, &all()).err().unwrap().to_string()
     }
 
     /// Within five standard deviations of a binomial.
@@ -223,16 +252,41 @@ mod tests {
 
     #[test]
     fn other_values_are_equally_likely() {
-        let sampler = build(&"k = 3".parse().unwrap(), &space()).unwrap();
+        let sampler = build(&"k = 3".parse().unwrap(), &space(), &all()).unwrap();
         let mut rng = Seed(1).stream("test");
         let mut seen = [0; 5];
         for _ in 0..30_000 {
             // The anchor has shape 1, x 2, y 0: (1*5 + 2)*2.
-            let pair = sampler.draw(14, &mut rng);
+            let pair = sampler.draw(14, &mut rng).unwrap();
             seen[pair[1] / 2 % 5] += 1;
         }
         assert_eq!(seen[2], 0);
         [0, 1, 3, 4].iter().for_each(|&value| assert_near(seen[value], 0.25));
+    }
+
+    #[test]
+    fn both_images_are_train_images_and_k_is_met() {
+        let split = Arc::new(Split::new(30, &Fractions { train: 0.4, ..Fractions::default() }).unwrap());
+        let sampler = build(&"k = 2".parse().unwrap(), &space(), &split).unwrap();
+        let sizes = space().grid_sizes().unwrap();
+        let mut rng = Seed(2).stream("test");
+        for anchor in split.train().numbers() {
+            let pair = sampler.draw(anchor, &mut rng).unwrap();
+            assert!(pair[0] == anchor && split.train().contains(pair[1]));
+            let [from, to] = [values_of(pair[0], &sizes), values_of(pair[1], &sizes)];
+            assert_eq!(from.iter().zip(&to).filter(|(a, b)| a != b).count(), 2);
+        }
+    }
+
+    #[test]
+    fn a_split_that_leaves_no_pair_is_an_error_that_says_what_to_change() {
+        // One train image of 30 has no partner.
+        let split = Arc::new(Split::new(30, &Fractions { train: 0.04, ..Fractions::default() }).unwrap());
+        let sampler = build(&"k = 1".parse().unwrap(), &space(), &split).unwrap();
+        let anchor = split.train().number(0);
+        let message = sampler.draw(anchor, &mut Seed(1).stream("test")).unwrap_err().to_string();
+        let expected = format!("found no train image that differs from image {anchor} in 1 factor, in 10000 tries");
+        assert!(message.starts_with(&expected) && message.contains("\"split.train\""), "{message}");
     }
 
     #[test]

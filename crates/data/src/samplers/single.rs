@@ -1,5 +1,7 @@
 //! `single`: an example is one image.
 
+use std::sync::Arc;
+
 use serde::{Deserialize, Serialize};
 use toml::Table;
 
@@ -8,6 +10,7 @@ use crate::error::Result;
 use crate::factor_space::FactorSpace;
 use crate::seed::Rng;
 use crate::settings;
+use crate::split::Split;
 
 /// It has no settings.
 #[derive(Debug, Default, Serialize, Deserialize)]
@@ -21,12 +24,12 @@ impl Sampler for Single {
         1
     }
 
-    fn draw(&self, anchor: usize, _rng: &mut Rng) -> Vec<usize> {
-        vec![anchor]
+    fn draw(&self, anchor: usize, _rng: &mut Rng) -> Result<Vec<usize>> {
+        Ok(vec![anchor])
     }
 }
 
-fn build(table: &Table, _factors: &FactorSpace) -> Result<Box<dyn Sampler>> {
+fn build(table: &Table, _factors: &FactorSpace, _split: &Arc<Split>) -> Result<Box<dyn Sampler>> {
     settings::read::<Settings>(table)?;
     Ok(Box::new(Single))
 }
@@ -48,7 +51,7 @@ mod tests {
 
     #[test]
     fn the_example_is_the_anchor() {
-        let sampler = build(&Table::new(), &FactorSpace::sample(Vec::new())).unwrap();
-        assert_eq!(sampler.draw(7, &mut Seed(0).stream("test")), [7]);
+        let sampler = build(&Table::new(), &FactorSpace::sample(Vec::new()), &Arc::new(Split::all(9))).unwrap();
+        assert_eq!(sampler.draw(7, &mut Seed(0).stream("test")).unwrap(), [7]);
     }
 }

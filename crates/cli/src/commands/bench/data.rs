@@ -33,7 +33,7 @@ pub fn run(arguments: &Arguments) -> Result<Outcome> {
     for entry in datasets::DATASETS {
         let dataset = (entry.open)(&Table::new())?;
         let limit = if whole { Duration::MAX } else { LEAST };
-        let (images, took) = read(dataset.as_ref(), limit);
+        let (images, took) = read(dataset.as_ref(), limit)?;
         let rate = images as f64 / took.as_secs_f64();
         rates.insert(entry.name.to_string(), json!(rate.round()));
         if !json {
@@ -51,23 +51,23 @@ pub fn run(arguments: &Arguments) -> Result<Outcome> {
 }
 
 /// Reads images in order until the time is over or all were read; how many, and how long it took.
-fn read(dataset: &dyn Dataset, limit: Duration) -> (usize, Duration) {
+fn read(dataset: &dyn Dataset, limit: Duration) -> Result<(usize, Duration)> {
     let began = Instant::now();
     let starts: Vec<usize> = (0..dataset.n_images()).step_by(PIECE).collect();
     let images = starts
         .par_iter()
         .map(|&start| {
             if began.elapsed() > limit {
-                return 0;
+                return Ok(0);
             }
             let mut pixels = vec![0.0; dataset.image_shape().n_pixels()];
             let end = (start + PIECE).min(dataset.n_images());
             for index in start..end {
-                dataset.read_image(index, &mut pixels);
+                dataset.read_image(index, &mut pixels)?;
                 std::hint::black_box(&pixels);
             }
-            end - start
+            Ok(end - start)
         })
-        .sum();
-    (images, began.elapsed())
+        .sum::<Result<usize>>()?;
+    Ok((images, began.elapsed()))
 }

@@ -5,14 +5,29 @@ use std::path::Path;
 use serde::{Deserialize, Serialize};
 use toml::{Table, Value};
 use unbraid_data::error::did_you_mean;
-use unbraid_data::{Error, Result, datasets, samplers, settings};
+use unbraid_data::split::Fractions;
+use unbraid_data::{Error, Result, Split, datasets, samplers, settings};
 use unbraid_learn::schedule::Schedule;
-use unbraid_learn::{frameworks, nets, optimisers};
+use unbraid_learn::{frameworks, networks, optimisers};
 use unbraid_report::whole_file::read_text;
 
+use crate::selection::Selection;
+
 /// What stands at the top of a config.
-pub(crate) const KEYS: &[&str] =
-    &["seed", "rows", "rows_seed", "dataset", "sampler", "framework", "model", "optimiser", "training", "metrics"];
+pub(crate) const KEYS: &[&str] = &[
+    "seed",
+    "rows",
+    "rows_seed",
+    "dataset",
+    "split",
+    "sampler",
+    "framework",
+    "model",
+    "optimiser",
+    "training",
+    "selection",
+    "metrics",
+];
 
 /// A larger rate would overflow the weights at the first step.
 pub(crate) const MOST_LEARNING_RATE: f64 = 1e6;
@@ -28,6 +43,8 @@ pub struct Config {
     pub rows_seed: u64,
     /// What is learned from.
     pub dataset: Named,
+    /// Which of its images are learned from, and which are kept for validation and for a test.
+    pub split: Fractions,
     /// Which images are seen together.
     pub sampler: Named,
     /// What is minimised.
@@ -38,6 +55,8 @@ pub struct Config {
     pub optimiser: Named,
     /// How long, how many at once, how fast.
     pub training: Training,
+    /// How the best checkpoint is found, where it is looked for.
+    pub selection: Option<Selection>,
     /// What is measured at the end.
     pub metrics: Vec<Named>,
 }
@@ -111,25 +130,31 @@ impl Config {
         let framework = Named::take(&mut table, "framework", None)?;
         let row = frameworks::find(&framework.name)?;
         let framework = framework.complete("[framework]", |_, settings| (row.complete)(settings))?;
+        let split = section(&mut table, "split")?.unwrap_or_default();
+        let split = settings::read::<Fractions>(&split).and_then(|split| split.check().map(|()| split));
+        let split = split.map_err(|error| error.of("[split]"))?;
         let sampler =
             Named::take(&mut table, "sampler", Some(row.sampler))?.complete("[sampler]", samplers::complete)?;
         let model = Named::take(&mut table, "model", Some("conv64"))?
-            .complete("[model]", |name, settings| (nets::find(name)?.complete)(settings))?;
+            .complete("[model]", networks::complete)?;
         let optimiser = Named::take(&mut table, "optimiser", Some("adam"))?
-            .complete("[optimiser]", |name, settings| (optimisers::find(name)?.complete)(settings))?;
+            .complete("[optimiser]", optimisers::complete)?;
         let training = section(&mut table, "training")?.unwrap_or_default();
         let training = settings::read::<Training>(&training).map_err(|error| error.of("[training]"))?;
         training.check()?;
+        let selection = section(&mut table, "selection")?.map(|section| Selection::read(&section)).transpose()?;
         Ok(Self {
             seed: take_whole(&mut table, "seed")?.unwrap_or(1),
             rows: take_whole(&mut table, "rows")?.map(|rows| rows as usize),
             rows_seed: take_whole(&mut table, "rows_seed")?.unwrap_or(1),
             dataset,
+            split,
             sampler,
             framework,
             model,
             optimiser,
             training,
+            selection,
             metrics: take_metrics(&mut table)?,
         })
     }
@@ -137,6 +162,11 @@ impl Config {
     /// The whole config as TOML; reading it back gives the same config.
     pub fn to_toml(&self) -> String {
         toml::to_string(&self.to_table()).expect("a table of numbers, strings and tables is TOML")
+    }
+
+    /// The parts of a dataset of so many images.
+    pub fn split_of(&self, n_images: usize) -> Result<Split> {
+        Split::new(n_images, &self.split).map_err(|error| error.of("[split]"))
     }
 
     pub(crate) fn to_table(&self) -> Table {
@@ -156,7 +186,13 @@ impl Config {
         for (key, named) in sections {
             table.insert(key.into(), Value::Table(named.to_table()));
         }
+        if self.split != Fractions::default() {
+            table.insert("split".into(), Value::Table(settings::as_table(&self.split)));
+        }
         table.insert("training".into(), Value::Table(settings::as_table(&self.training)));
+        if let Some(selection) = &self.selection {
+            table.insert("selection".into(), Value::Table(settings::as_table(selection)));
+        }
         let metrics = self.metrics.iter().map(|named| Value::Table(named.to_table())).collect();
         table.insert("metrics".into(), Value::Array(metrics));
         table

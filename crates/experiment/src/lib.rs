@@ -10,6 +10,8 @@ pub mod page;
 pub mod pictures;
 pub mod prepare;
 pub mod run;
+pub mod selection;
+pub mod status;
 pub mod train;
 pub mod watch;
 

@@ -4,9 +4,10 @@ use std::sync::Arc;
 
 use rand::seq::index;
 use unbraid_data::samplers::{self, Sampler};
+use unbraid_data::split::Images;
 use unbraid_data::{Dataset, Error, Result, Seed, Split, datasets};
 use unbraid_learn::reconstruction::Reconstruction;
-use unbraid_learn::{Learner, Model, frameworks, nets, optimisers};
+use unbraid_learn::{Device, Learner, frameworks, networks, optimisers};
 
 use crate::config::{Config, in_place};
 
@@ -14,6 +15,8 @@ use crate::config::{Config, in_place};
 pub struct Prepared {
     /// What is learned from.
     pub dataset: Arc<dyn Dataset>,
+    /// Its parts.
+    pub split: Arc<Split>,
     /// Which images are seen together.
     pub sampler: Arc<dyn Sampler>,
     /// The model before its first step.
@@ -22,37 +25,50 @@ pub struct Prepared {
 
 /// Opens and builds all that the config names.
 pub fn prepare(config: &Config) -> Result<Prepared> {
-    let seed = Seed(config.seed);
     let dataset = datasets::open(&config.dataset.name, &config.dataset.settings);
     let dataset: Arc<dyn Dataset> = Arc::from(dataset.map_err(|error| in_place(error, "[dataset]"))?);
-    let split = Arc::new(Split::all(dataset.n_images()));
+    let split = Arc::new(config.split_of(dataset.n_images())?);
     let sampler = samplers::build(&config.sampler.name, &config.sampler.settings, dataset.factors(), &split);
     let sampler: Arc<dyn Sampler> = Arc::from(sampler.map_err(|error| in_place(error, "[sampler]"))?);
-    let framework = (frameworks::find(&config.framework.name)?.build)(&config.framework.settings);
+    let framework = frameworks::build(&config.framework.name, &config.framework.settings);
     let framework = framework.map_err(|error| in_place(error, "[framework]"))?;
     check_arity(config, framework.arity(), sampler.arity())?;
-    check_counts(config, dataset.as_ref())?;
-    check_pixels(framework.reconstruction(), dataset.as_ref())?;
+    check_counts(config, dataset.as_ref(), &split)?;
+    if let Some(selection) = &config.selection {
+        selection.check(config, &split)?;
+    }
+    if let Some(reconstruction) = framework.reconstruction() {
+        check_pixels(reconstruction, dataset.as_ref())?;
+    }
 
-    let net = (nets::find(&config.model.name)?.build)(&config.model.settings, dataset.image_shape());
-    let net = net.map_err(|error| in_place(error, "[model]"))?;
-    let optimiser = (optimisers::find(&config.optimiser.name)?.build)(&config.optimiser.settings);
+    let network = networks::build(&config.model.name, &config.model.settings, dataset.image_shape());
+    let network = network.map_err(|error| in_place(error, "[model]"))?;
+    let optimiser = optimisers::build(&config.optimiser.name, &config.optimiser.settings);
     let optimiser = optimiser.map_err(|error| in_place(error, "[optimiser]"))?;
-    let model = Model::new(net, framework.posterior(), seed);
-    let learner = Learner::new(model, framework, optimiser, seed);
-    Ok(Prepared { dataset, sampler, learner })
+    let (shape, seed) = (dataset.image_shape(), Seed(config.seed));
+    let learner = Learner::new(network, framework, optimiser, shape, seed, Device::cpu());
+    let learner = learner.map_err(|error| error.of("[model]"))?;
+    Ok(Prepared { dataset, split, sampler, learner })
 }
 
-/// The numbers of the images that are encoded for the metrics: all, or as many as the config says, in rising order. They do
-/// not depend on the seed of the run, so that runs can be compared image by image.
-pub fn rows_to_encode(config: &Config, n_images: usize) -> Vec<usize> {
+/// The numbers of the images that are encoded for the final scores, in rising order: the test images of a split, or all images
+/// where there are none; as many of them as the config says. They do not depend on the seed of the run, so that runs can be
+/// compared image by image.
+pub fn rows_to_encode(config: &Config, n_images: usize) -> Result<Vec<usize>> {
+    let split = config.split_of(n_images)?;
+    let all = Images::All(n_images);
+    Ok(some_rows(config, if split.test().is_empty() { &all } else { split.test() }))
+}
+
+/// The numbers of these images, or of as many of them as the config says, in rising order.
+pub fn some_rows(config: &Config, images: &Images) -> Vec<usize> {
     match config.rows {
-        Some(rows) if rows < n_images => {
-            let mut chosen = index::sample(&mut Seed(config.rows_seed).stream("rows"), n_images, rows).into_vec();
+        Some(rows) if rows < images.len() => {
+            let mut chosen = index::sample(&mut Seed(config.rows_seed).stream("rows"), images.len(), rows).into_vec();
             chosen.sort_unstable();
-            chosen
+            chosen.into_iter().map(|position| images.number(position)).collect()
         }
-        _ => (0..n_images).collect(),
+        _ => images.numbers().collect(),
     }
 }
 
@@ -84,16 +100,23 @@ const MOST_ROWS: usize = 20_000_000;
 /// More pixels than this in a batch would take more than a gigabyte before the network sees them.
 const MOST_BATCH_PIXELS: usize = 1 << 28;
 
-fn check_counts(config: &Config, dataset: &dyn Dataset) -> Result<()> {
+fn check_counts(config: &Config, dataset: &dyn Dataset, split: &Split) -> Result<()> {
     let (n_images, pixels) = (dataset.n_images(), dataset.image_shape().n_pixels());
     let batch_size = config.training.batch_size;
-    let asked = [("[training] setting \"batch_size\"", Some(batch_size)), ("\"rows\"", config.rows)];
-    for (name, value) in asked {
+    let (n_train, train) = match split.train() {
+        Images::All(n_images) => (*n_images, ""),
+        Images::Some(numbers) => (numbers.len(), " to learn from"),
+    };
+    let asked = [
+        ("[training] setting \"batch_size\"", Some(batch_size), n_train, train),
+        ("\"rows\"", config.rows, n_images, ""),
+    ];
+    for (name, value, most, of) in asked {
         match value {
             Some(0) => return Err(Error::new(format!("{name} is 0")).help("wanted 1 or more")),
-            Some(value) if value > n_images => {
-                return Err(Error::new(format!("{name} is {value} but the dataset has {n_images} images"))
-                    .help(format!("wanted {n_images} or fewer")));
+            Some(value) if value > most => {
+                return Err(Error::new(format!("{name} is {value} but the dataset has {most} images{of}"))
+                    .help(format!("wanted {most} or fewer")));
             }
             _ => {}
         }
@@ -110,14 +133,14 @@ fn check_counts(config: &Config, dataset: &dyn Dataset) -> Result<()> {
     Ok(())
 }
 
-fn check_pixels(reconstruction: Reconstruction, dataset: &dyn Dataset) -> Result<()> {
-    if !reconstruction.0.wants_unit_pixels || dataset.holds_bytes() {
+fn check_pixels(reconstruction: &Reconstruction, dataset: &dyn Dataset) -> Result<()> {
+    if !reconstruction.entry.wants_unit_pixels || dataset.holds_bytes() {
         return Ok(());
     }
     Err(Error::new(format!(
         "[framework] setting \"reconstruction\" is \"{}\", which is for pixels between 0 and 1, but the dataset's are points \
          in space",
-        reconstruction.0.name
+        reconstruction.entry.name
     ))
     .help("use reconstruction = \"mse\""))
 }
@@ -147,7 +170,7 @@ mod tests {
     #[test]
     fn rows_are_distinct_and_in_order() {
         let text = "rows = 20\n[dataset]\nname = 'xy_squares'\n[framework]\nname = 'vae'";
-        let rows = rows_to_encode(&Config::parse(text, &[]).unwrap(), 64);
+        let rows = rows_to_encode(&Config::parse(text, &[]).unwrap(), 64).unwrap();
         assert_eq!(rows.len(), 20);
         assert!(rows.windows(2).all(|pair| pair[0] < pair[1]) && rows[19] < 64, "{rows:?}");
     }
@@ -157,7 +180,7 @@ mod tests {
         let rows = |changes: &[&str]| {
             let text = "rows = 20\n[dataset]\nname = 'xy_squares'\n[framework]\nname = 'vae'";
             let changes: Vec<String> = changes.iter().map(ToString::to_string).collect();
-            rows_to_encode(&Config::parse(text, &changes).unwrap(), 64)
+            rows_to_encode(&Config::parse(text, &changes).unwrap(), 64).unwrap()
         };
         assert_eq!(rows(&["seed=2"]), rows(&["seed=3"]));
         assert_ne!(rows(&["rows_seed=2"]), rows(&["rows_seed=3"]));

@@ -2,13 +2,14 @@
 
 use std::sync::Arc;
 
-use unbraid_data::{Error, LoadedBatch, Loader, Loading, Result, Seed, Split};
-use unbraid_learn::tensors::{recording_device, tensor};
-use unbraid_learn::{Batch, Learner, StepLosses, checkpoint};
+use unbraid_data::loader::{LoadedBatch, Loader, Loading};
+use unbraid_data::{Error, Result, Seed};
+use unbraid_learn::{Batch, Learner, Member, StepLosses, checkpoint};
 use unbraid_report::{LossLog, RunFolder};
 
 use crate::config::Config;
 use crate::prepare::Prepared;
+use crate::selection::Selector;
 use crate::watch::Watch;
 
 /// Threads that fill batches while the network learns.
@@ -46,7 +47,8 @@ pub fn begin(folder: &RunFolder, config: &Config, learner: &mut Learner) -> Resu
     Ok(Start { saved, log })
 }
 
-/// Trains to the last step, leaving `losses.csv` and `model.safetensors`.
+/// Trains to the last step, leaving `losses.csv` and `model.safetensors`; where validation images are scored, `selection.csv` and
+/// `best.safetensors` as well.
 pub fn train(
     folder: &RunFolder,
     config: &Config,
@@ -54,31 +56,32 @@ pub fn train(
     start: Start,
     watch: &mut dyn Watch,
 ) -> Result<Ending> {
-    let training = &config.training;
-    let learner = &mut prepared.learner;
+    let (training, origin) = (&config.training, config.origin());
     let Start { mut saved, mut log } = start;
-    let (dataset, sampler) = (prepared.dataset.clone(), prepared.sampler.clone());
-    let split = Arc::new(Split::all(dataset.n_images()));
-    let (seed, batch_size) = (Seed(config.seed), training.batch_size);
-    let loading = Loading { dataset, sampler, split, seed, batch_size, n_batches: 1 };
-    let mut loader = Loader::start(loading, saved, LOADING_THREADS)?;
-    let (pixels, origin) = (prepared.dataset.image_shape().n_pixels(), config.origin());
+    let mut selector = Selector::begin(folder, config, prepared, saved)?;
+    let mut loader = Loader::start(loading(config, prepared), saved, LOADING_THREADS)?;
+    let learner = &mut prepared.learner;
 
     watch.stage("training", training.steps);
     watch.progress(saved);
     while learner.steps_taken() < training.steps {
-        let batch = on_device(loader.next_batch()?, training.batch_size, pixels);
+        let loaded = loader.next_batch().map_err(|error| keep_log(error, "", &mut log, folder, saved))?;
+        let batch = on_device(loaded, learner);
         let rate = training.learning_rate.at(batch.step);
-        let losses = learner.step(&batch, rate).map_err(|error| keep_log(error, &mut log, folder, saved))?;
+        let losses = learner.step(&batch, rate).map_err(|error| keep_log(error, TOO_FAST, &mut log, folder, saved))?;
         push(&mut log, &losses)?;
         let images = (batch.members.len() * training.batch_size) as u64;
         watch.step(losses.step, losses.total, images);
 
         let stop = watch.should_stop();
-        if stop || losses.step % training.checkpoint_every == 0 || losses.step == training.steps {
+        let due = selector.as_mut().filter(|selector| selector.is_due(losses.step));
+        if stop || due.is_some() || losses.step % training.checkpoint_every == 0 || losses.step == training.steps {
             log.flush()?;
-            let bytes =
-                checkpoint::write(learner, &origin).map_err(|error| keep_log(error, &mut log, folder, saved))?;
+            let written = checkpoint::write(learner, &origin);
+            let bytes = written.map_err(|error| keep_log(error, TOO_FAST, &mut log, folder, saved))?;
+            if let Some(selector) = due {
+                selector.look(folder, prepared.dataset.as_ref(), learner, &bytes)?;
+            }
             // What was made with the checkpoint before would not belong to this one; until then it is kept.
             folder.remove_results()?;
             folder.write_model(&bytes)?;
@@ -89,6 +92,20 @@ pub fn train(
         }
     }
     Ok(Ending::Finished)
+}
+
+/// What to do about a loss or weights that are no longer finite.
+const TOO_FAST: &str = "; try a smaller learning rate, or a smaller weight on a part of the loss";
+
+fn loading(config: &Config, prepared: &Prepared) -> Loading {
+    Loading {
+        dataset: prepared.dataset.clone(),
+        sampler: prepared.sampler.clone(),
+        split: prepared.split.clone(),
+        seed: Seed(config.seed),
+        batch_size: config.training.batch_size,
+        n_batches: prepared.learner.framework.n_batches(),
+    }
 }
 
 /// Puts the run's checkpoint, where it has one, into the learner; gives the steps that it was taken after.
@@ -108,25 +125,27 @@ fn push(log: &mut LossLog, losses: &StepLosses) -> Result<()> {
     log.push(losses.step as usize, &values)
 }
 
-fn on_device(batch: LoadedBatch, batch_size: usize, pixels: usize) -> Batch {
-    let device = recording_device();
-    let members = batch.members.into_iter().map(|member| tensor(member.pixels, [batch_size, pixels], &device));
+fn on_device(batch: LoadedBatch, learner: &Learner) -> Batch {
+    let pixels = learner.model.image_shape.n_pixels();
+    let members = batch.members.into_iter().map(|member| Member {
+        images: learner.model.parameters.tensor(member.pixels, [member.numbers.len(), pixels]),
+        numbers: member.numbers,
+        factors: member.factors,
+    });
     Batch { step: batch.step, members: members.collect() }
 }
 
-/// The run ends in an error: keeps what was logged, and says which checkpoint is left.
-fn keep_log(error: Error, log: &mut LossLog, folder: &RunFolder, saved: u64) -> Error {
+/// The run ends in an error: keeps what was logged, and says which checkpoint is left, and what else to do.
+fn keep_log(error: Error, advice: &str, log: &mut LossLog, folder: &RunFolder, saved: u64) -> Error {
     let error = match log.flush() {
         Ok(()) => error,
         Err(unwritten) => return unwritten,
     };
     match saved {
-        0 => error.help(
-            "no checkpoint was written before; try a smaller learning rate, or a smaller weight on a part of the loss",
-        ),
-        step => error.help(format!(
-            "the checkpoint after step {step} is kept in {}; try a smaller learning rate, or a smaller weight",
-            folder.model_path().display()
-        )),
+        0 => error.help(format!("no checkpoint was written before{advice}")),
+        step => {
+            let model = folder.model_path();
+            error.help(format!("the checkpoint after step {step} is kept in {}{advice}", model.display()))
+        }
     }
 }

@@ -14,6 +14,8 @@ use unbraid_metrics::Scores;
 
 use crate::loss_log::{LossTable, read_losses};
 use crate::npy::write_npy;
+use crate::selection_log::{SelectionRow, parse_selection, selection_csv};
+use crate::status::Status;
 use crate::scores_file::{matrices_json, parse_matrices, parse_scores, scores_json};
 use crate::whole_file::{create_folder, is_temporary_name, read_text, read_whole, write_new, write_whole};
 
@@ -105,6 +107,26 @@ impl RunFolder {
         self.path.join("model.safetensors")
     }
 
+    /// `best.safetensors`: the checkpoint whose validation images scored best, where they were scored.
+    pub fn best_model_path(&self) -> PathBuf {
+        self.path.join("best.safetensors")
+    }
+
+    /// `selection.csv`: the scores of validation images while training.
+    pub fn selection_path(&self) -> PathBuf {
+        self.path.join("selection.csv")
+    }
+
+    /// `status.json`: see [`Status`].
+    pub fn status_path(&self) -> PathBuf {
+        self.path.join("status.json")
+    }
+
+    /// `dataset.json`: the dataset's factors, and a fingerprint of its images.
+    pub fn dataset_path(&self) -> PathBuf {
+        self.path.join("dataset.json")
+    }
+
     /// `codes.npy`: 32-bit floats, `[rows, latents]`.
     pub fn codes_path(&self) -> PathBuf {
         self.path.join("codes.npy")
@@ -163,6 +185,44 @@ impl RunFolder {
     /// Reads the model.
     pub fn read_model(&self) -> Result<Vec<u8>> {
         read_whole(&self.model_path())
+    }
+
+    /// Writes the best model so far.
+    pub fn write_best_model(&self, bytes: &[u8]) -> Result<()> {
+        write_whole(&self.best_model_path(), bytes)
+    }
+
+    /// Reads the best model.
+    pub fn read_best_model(&self) -> Result<Vec<u8>> {
+        read_whole(&self.best_model_path())
+    }
+
+    /// Writes the scores of validation images.
+    pub fn write_selection(&self, rows: &[SelectionRow]) -> Result<()> {
+        write_whole(&self.selection_path(), selection_csv(rows).as_bytes())
+    }
+
+    /// Reads the scores of validation images; none where none were taken.
+    pub fn read_selection(&self) -> Result<Vec<SelectionRow>> {
+        let path = self.selection_path();
+        let rows = where_present(&path, |path| {
+            parse_selection(&read_text(path)?).map_err(|error| error.at(path.display()))
+        })?;
+        Ok(rows.unwrap_or_default())
+    }
+
+    /// Writes what the run is doing.
+    pub fn write_status(&self, status: &Status) -> Result<()> {
+        let json = serde_json::to_string_pretty(status).expect("a status is text and numbers");
+        write_whole(&self.status_path(), format!("{json}\n").as_bytes())
+    }
+
+    /// Reads what the run is doing; none for a run of an earlier version.
+    pub fn read_status(&self) -> Result<Option<Status>> {
+        where_present(&self.status_path(), |path| {
+            serde_json::from_str(&read_text(path)?)
+                .map_err(|error| Error::new(format!("{} is no status: {error}", path.display())))
+        })
     }
 
     /// Reads the losses.

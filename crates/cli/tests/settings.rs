@@ -25,17 +25,20 @@ struct Row {
     settings: &'static [Setting],
     complete: fn(&Table) -> Result<Table>,
     build: Build,
+    /// Settings that it needs to be made at all.
+    example: Table,
 }
 
 fn rows() -> Vec<Row> {
     let mut rows = Vec::new();
-    let mut add = |kind: &str, name: &str, settings, complete, build: Build| {
-        rows.push(Row { name: format!("{kind} {name}"), settings, complete, build });
-    };
     for entry in datasets::DATASETS {
-        let build = Box::new(|table: &Table| (entry.open)(table).map(|_| ()));
-        add("datasets", entry.name, entry.settings, entry.complete, build);
+        let build = Box::new(|table: &Table| (entry.build)(table).map(|_| ()));
+        let (name, example) = (format!("datasets {}", entry.name), entry.example_settings());
+        rows.push(Row { name, settings: entry.settings, complete: entry.complete, build, example });
     }
+    let mut add = |kind: &str, name: &str, settings, complete, build: Build| {
+        rows.push(Row { name: format!("{kind} {name}"), settings, complete, build, example: Table::new() });
+    };
     for entry in samplers::SAMPLERS {
         let build = Box::new(|table: &Table| {
             (entry.build)(table, &FactorSpace::grid([("x", 4), ("y", 4), ("scale", 3)]), &Arc::new(Split::all(48)))
@@ -64,13 +67,15 @@ fn rows() -> Vec<Row> {
 
 /// The keys that a row takes, as it tells them to whoever misspells one.
 fn keys(row: &Row) -> Vec<String> {
-    let refused = (row.complete)(&with("no such setting", Value::Integer(0))).unwrap_err().to_string();
+    let refused = (row.complete)(&with(row, "no such setting", Value::Integer(0))).unwrap_err().to_string();
     let told = refused.lines().last().unwrap().trim().strip_prefix("it has ").unwrap();
     if told == "none" { Vec::new() } else { told.split(", ").map(String::from).collect() }
 }
 
-fn with(name: &str, value: Value) -> Table {
-    Table::from_iter([(name.to_string(), value)])
+fn with(row: &Row, name: &str, value: Value) -> Table {
+    let mut settings = row.example.clone();
+    settings.insert(name.to_string(), value);
+    settings
 }
 
 #[test]
@@ -91,7 +96,7 @@ fn what_is_told_is_taken_and_what_lies_beyond_is_refused() {
     for row in rows() {
         for setting in row.settings {
             let place = format!("{}.{}", row.name, setting.name);
-            let takes = |value: Value| (row.build)(&with(setting.name, value)).is_ok();
+            let takes = |value: Value| (row.build)(&with(&row, setting.name, value)).is_ok();
             let check = |value: Value, wanted: bool| assert_eq!(takes(value.clone()), wanted, "{place} = {value}");
             let open = setting.values.is_open();
             match setting.values {
@@ -122,7 +127,7 @@ fn what_is_told_is_taken_and_what_lies_beyond_is_refused() {
                     for name in names {
                         check(Value::String(name.to_string()), true);
                     }
-                    let refused = (row.build)(&with(setting.name, Value::String("no such name".to_string())));
+                    let refused = (row.build)(&with(&row, setting.name, Value::String("no such name".to_string())));
                     let message = refused.unwrap_err().to_string();
                     // Reconstruction losses are a list of their own, which is held below.
                     if setting.name != "reconstruction" {
@@ -146,7 +151,7 @@ fn what_is_told_is_taken_and_what_lies_beyond_is_refused() {
 #[test]
 fn defaults_are_among_what_is_told() {
     for row in rows() {
-        let defaults = (row.complete)(&Table::new()).unwrap();
+        let defaults = (row.complete)(&row.example).unwrap();
         for setting in row.settings {
             let Some(default) = defaults.get(setting.name) else { continue };
             let number = || default.as_float().unwrap_or_else(|| panic!("{}.{} is {default}", row.name, setting.name));

@@ -103,13 +103,13 @@ mod tests {
     use toml::Table;
 
     use super::*;
-    use crate::datasets::open;
+    use crate::datasets::build;
     use crate::npy::indices;
     use crate::npz::Npz;
 
     #[test]
     fn what_is_exported_reads_back() {
-        let dataset = open("xy_object", &Table::new()).unwrap();
+        let dataset = build("xy_object", &Table::new()).unwrap();
         let folder = tempdir().unwrap();
         let path = folder.path().join("some.npz");
         let numbers = [74_999, 0, 12_345];
@@ -138,7 +138,7 @@ mod tests {
 
     #[test]
     fn points_and_continuous_factors_are_floats() {
-        let dataset = open("synth_nonlinear", &Table::new()).unwrap();
+        let dataset = build("synth_nonlinear", &Table::new()).unwrap();
         let folder = tempdir().unwrap();
         let path = folder.path().join("points.npz");
         export_npz(&*dataset, None, &path).unwrap();
@@ -156,7 +156,7 @@ mod tests {
 
     #[test]
     fn what_cannot_be_written_is_refused() {
-        let dataset = open("xy_object", &Table::new()).unwrap();
+        let dataset = build("xy_object", &Table::new()).unwrap();
         let message = |indices: &[usize], path: &str| {
             export_npz(&*dataset, Some(indices), Path::new(path)).unwrap_err().to_string()
         };

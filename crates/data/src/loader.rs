@@ -205,20 +205,20 @@ mod tests {
     use toml::Table;
 
     use super::*;
-    use crate::datasets::{ImageShape, open};
+    use crate::datasets::ImageShape;
     use crate::error::Kind;
     use crate::factor_space::FactorSpace;
-    use crate::samplers::build;
     use crate::split::Fractions;
+    use crate::{datasets, samplers};
 
     fn loading(dataset: Arc<dyn Dataset>, sampler: &str, batch_size: usize) -> Loading {
         let split = Arc::new(Split::all(dataset.n_images()));
-        let sampler = build(sampler, &Table::new(), dataset.factors(), &split).unwrap().into();
+        let sampler = samplers::build(sampler, &Table::new(), dataset.factors(), &split).unwrap().into();
         Loading { dataset, sampler, split, seed: Seed(5), batch_size, n_batches: 1 }
     }
 
     fn xy_object() -> Arc<dyn Dataset> {
-        open("xy_object", &Table::new()).unwrap().into()
+        datasets::build("xy_object", &Table::new()).unwrap().into()
     }
 
     fn batches(first_step: u64, n_threads: usize, n_batches: usize) -> Vec<LoadedBatch> {
@@ -326,7 +326,7 @@ mod tests {
         let split = Split::new(10, &Fractions { train: 0.6, test: 0.4, ..Fractions::default() }).unwrap();
         let split = Arc::new(split);
         let mut loading = numbers(Seventh::Reads, "pair", 6);
-        loading.sampler = build("pair", &Table::new(), loading.dataset.factors(), &split).unwrap().into();
+        loading.sampler = samplers::build("pair", &Table::new(), loading.dataset.factors(), &split).unwrap().into();
         loading.split = split.clone();
         let mut loader = Loader::start(loading.clone(), 0, 1).unwrap();
         for _ in 0..20 {

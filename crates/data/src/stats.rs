@@ -137,10 +137,10 @@ mod tests {
     use toml::Table;
 
     use super::*;
-    use crate::datasets::open;
+    use crate::datasets::build;
 
     fn stats(name: &str, settings: &str, indices: Option<&[usize]>) -> Vec<ChannelStats> {
-        channel_stats(&*open(name, &settings.parse().unwrap()).unwrap(), indices).unwrap()
+        channel_stats(&*build(name, &settings.parse().unwrap()).unwrap(), indices).unwrap()
     }
 
     fn assert_close(found: f64, expected: f64) {
@@ -160,7 +160,7 @@ mod tests {
 
     #[test]
     fn points_are_summed_as_they_are() {
-        let dataset = open("synth_linear", &Table::new()).unwrap();
+        let dataset = build("synth_linear", &Table::new()).unwrap();
         let mut pixels = [[0.0; 3]; 2];
         pixels.iter_mut().enumerate().for_each(|(index, point)| dataset.read_image(index, point).unwrap());
         let stats = channel_stats(&*dataset, Some(&[0, 1])).unwrap();
@@ -174,7 +174,7 @@ mod tests {
 
     #[test]
     fn image_numbers_out_of_range_are_refused() {
-        let dataset = open("xy_object", &Table::new()).unwrap();
+        let dataset = build("xy_object", &Table::new()).unwrap();
         let message = |indices: &[usize]| channel_stats(&*dataset, Some(indices)).unwrap_err().to_string();
         let expected = "there is no image 75000: the dataset has 75000\n       they are numbered 0 to 74999";
         assert_eq!(message(&[3, 75_000]), expected);

@@ -91,10 +91,10 @@ fn checked_value(name: &str, value: &Value, size: usize) -> Result<usize> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::datasets::open;
+    use crate::datasets::build;
 
     fn sub_grid(name: &str, fix: &str) -> Result<SubGrid> {
-        SubGrid::new(open(name, &Table::new()).unwrap(), &fix.parse().unwrap())
+        SubGrid::new(build(name, &Table::new()).unwrap(), &fix.parse().unwrap())
     }
 
     fn message(name: &str, fix: &str) -> String {

@@ -6,13 +6,13 @@ use std::collections::BTreeSet;
 
 use rand::RngExt;
 use toml::Table;
-use unbraid_data::datasets::{DATASETS, Entry, complete, open};
+use unbraid_data::datasets::{DATASETS, Entry, build, complete};
 use unbraid_data::factor_space::{index_of, values_of};
 use unbraid_data::stats::channel_stats;
 use unbraid_data::{Dataset, Seed};
 
 fn opened(entry: &Entry) -> Box<dyn Dataset> {
-    open(entry.name, &Table::new()).unwrap()
+    build(entry.name, &entry.example_settings()).unwrap()
 }
 
 /// The first and the last image, and 200 between them.
@@ -99,9 +99,9 @@ fn images_differ() {
 #[test]
 fn completed_settings_open_the_same_dataset_and_stay_as_they_are() {
     for entry in DATASETS {
-        let completed = complete(entry.name, &Table::new()).unwrap();
+        let completed = complete(entry.name, &entry.example_settings()).unwrap();
         assert_eq!(complete(entry.name, &completed).unwrap(), completed, "{}", entry.name);
-        let dataset = open(entry.name, &completed).unwrap();
+        let dataset = build(entry.name, &completed).unwrap();
         assert_eq!(dataset.factors(), opened(entry).factors(), "{}", entry.name);
         assert_eq!(image(&*dataset, 9), image(&*opened(entry), 9), "{}", entry.name);
     }
@@ -110,15 +110,17 @@ fn completed_settings_open_the_same_dataset_and_stay_as_they_are() {
 #[test]
 fn unknown_settings_are_refused() {
     for entry in DATASETS {
-        let message = open(entry.name, &"no_such_setting = 1".parse().unwrap()).err().unwrap().to_string();
+        let mut settings = entry.example_settings();
+        settings.insert("no_such_setting".to_string(), 1.into());
+        let message = build(entry.name, &settings).err().unwrap().to_string();
         assert!(message.contains("no setting \"no_such_setting\""), "{}: {message}", entry.name);
     }
 }
 
 #[test]
 fn a_part_of_a_dataset_shows_the_images_of_the_whole() {
-    let part = open("dsprites", &"fix = { shape = 2, orientation = 13 }".parse().unwrap()).unwrap();
-    let whole = open("dsprites", &Table::new()).unwrap();
+    let part = build("dsprites", &"fix = { shape = 2, orientation = 13 }".parse().unwrap()).unwrap();
+    let whole = build("dsprites", &Table::new()).unwrap();
     assert_eq!(part.factors().names().collect::<Vec<_>>(), ["scale", "pos_x", "pos_y"]);
     for index in [0, 999, part.n_images() - 1] {
         let values = values_of(index, &[6, 32, 32]);
@@ -129,7 +131,7 @@ fn a_part_of_a_dataset_shows_the_images_of_the_whole() {
 
 #[test]
 fn shaded_objects_are_the_same_images_number_for_number() {
-    let [plain, shaded] = ["xy_object", "xy_object_shaded"].map(|name| open(name, &Table::new()).unwrap());
+    let [plain, shaded] = ["xy_object", "xy_object_shaded"].map(|name| build(name, &Table::new()).unwrap());
     assert_eq!(plain.n_images(), shaded.n_images());
     let [mut first, mut second] = [(); 2].map(|()| vec![0.0; plain.image_shape().n_pixels()]);
     for index in 0..plain.n_images() {
@@ -141,7 +143,7 @@ fn shaded_objects_are_the_same_images_number_for_number() {
 
 #[test]
 fn turning_a_sprite_all_the_way_round_gives_the_same_image() {
-    let dataset = open("dsprites", &Table::new()).unwrap();
+    let dataset = build("dsprites", &Table::new()).unwrap();
     for shape in 0..3 {
         let [first, last] =
             [0, 39].map(|turn| image(&*dataset, index_of(&[shape, 3, turn, 9, 20], &[3, 6, 40, 32, 32])));
@@ -159,7 +161,7 @@ fn means_and_deviations_are_the_published_ones() {
         ("xy_object_shaded", "", 0.009818761549013, 0.052632363725246),
     ];
     for (name, settings, mean, image_std) in published {
-        let dataset = open(name, &settings.parse().unwrap()).unwrap();
+        let dataset = build(name, &settings.parse().unwrap()).unwrap();
         for stats in channel_stats(&*dataset, None).unwrap() {
             assert!((stats.mean - mean).abs() < 1e-14, "{name} {settings}: {stats:?}");
             assert!((stats.mean_image_std - image_std).abs() < 1e-14, "{name} {settings}: {stats:?}");
@@ -169,7 +171,7 @@ fn means_and_deviations_are_the_published_ones() {
 
 #[test]
 fn statistics_do_not_depend_on_the_number_of_threads() {
-    let dataset = open("xy_object", &Table::new()).unwrap();
+    let dataset = build("xy_object", &Table::new()).unwrap();
     let indices: Vec<usize> = (0..5000).map(|row| row * 13).collect();
     let with_threads = |n_threads: usize| {
         let pool = rayon::ThreadPoolBuilder::new().num_threads(n_threads).build().unwrap();

@@ -11,7 +11,7 @@ use proptest::prelude::*;
 use tempfile::{NamedTempFile, tempdir};
 use toml::Table;
 use unbraid_data::LabelledCodes;
-use unbraid_data::datasets::open;
+use unbraid_data::datasets::build;
 use unbraid_data::export::export_npz;
 use unbraid_data::npy::{NpyArray, write_header};
 use unbraid_data::npz::read_labelled_codes;
@@ -152,7 +152,7 @@ fn numpy_reads_what_is_exported_and_is_read_in_turn() {
     }
     let folder = tempdir().unwrap();
     let (exported, saved) = (folder.path().join("exported.npz"), folder.path().join("saved.npz"));
-    let dataset = open("dsprites", &Table::new()).unwrap();
+    let dataset = build("dsprites", &Table::new()).unwrap();
     export_npz(&*dataset, Some(&[0, 245_760, 737_279]), &exported).unwrap();
     // The white pixels of the first image are a square of ten by ten (worked out in dsprites.rs).
     let script = r#"

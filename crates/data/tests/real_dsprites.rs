@@ -7,14 +7,14 @@ mod outside;
 use rayon::prelude::*;
 use toml::Table;
 use unbraid_data::Dataset;
-use unbraid_data::datasets::open;
+use unbraid_data::datasets::build;
 use unbraid_data::npy::indices;
 use unbraid_data::npz::Npz;
 
 const N_PIXELS: usize = 64 * 64;
 
 fn dsprites() -> Box<dyn Dataset> {
-    open("dsprites", &Table::new()).unwrap()
+    build("dsprites", &Table::new()).unwrap()
 }
 
 #[test]

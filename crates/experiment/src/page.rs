@@ -47,7 +47,7 @@ pub fn describe(folder: &RunFolder, config: &Config) -> Result<RunPage> {
             figures.push(PageFigure { name: name.to_string(), caption: caption.to_string(), bytes, narrow });
         }
     }
-    let dataset = datasets::open(&config.dataset.name, &config.dataset.settings)?;
+    let dataset = datasets::build(&config.dataset.name, &config.dataset.settings)?;
     let n_steps = checkpoint::steps_taken(&folder.read_model()?)?;
     Ok(RunPage {
         title,
@@ -138,7 +138,7 @@ mod tests {
         let text = "[dataset]\nname = 'dsprites'\nfix = { shape = 0, orientation = 0 }\n\
                     [framework]\nname = 'ada_gvae'\n[model]\nname = 'conv64'\nlatents = 6\n[training]\nbatch_size = 32";
         let config = Config::parse(text, &[]).unwrap();
-        let dataset = datasets::open(&config.dataset.name, &config.dataset.settings).unwrap();
+        let dataset = datasets::build(&config.dataset.name, &config.dataset.settings).unwrap();
         assert_eq!(
             sentence(&config, dataset.as_ref(), 1500).unwrap(),
             "ada_gvae, trained for 1,500 steps of 32 pairs on dsprites (orientation 0, shape 0): 6,144 images that differ \
@@ -149,7 +149,7 @@ mod tests {
     #[test]
     fn commands_go_on_with_the_run() {
         let of = |name: &str| {
-            let dataset = datasets::open(name, &toml::Table::new()).unwrap();
+            let dataset = datasets::build(name, &toml::Table::new()).unwrap();
             commands(Path::new("runs/a b"), 40, dataset.as_ref())
         };
         assert_eq!(of("xy_squares")[0].1, "unbraid resume 'runs/a b' --set training.steps=80");

@@ -25,7 +25,7 @@ pub struct Prepared {
 
 /// Opens and builds all that the config names.
 pub fn prepare(config: &Config) -> Result<Prepared> {
-    let dataset = datasets::open(&config.dataset.name, &config.dataset.settings);
+    let dataset = datasets::build(&config.dataset.name, &config.dataset.settings);
     let dataset: Arc<dyn Dataset> = Arc::from(dataset.map_err(|error| in_place(error, "[dataset]"))?);
     let split = Arc::new(config.split_of(dataset.n_images())?);
     let sampler = samplers::build(&config.sampler.name, &config.sampler.settings, dataset.factors(), &split);

@@ -1,7 +1,5 @@
 //! The training stage: the loop, the loss log and the checkpoints.
 
-use std::sync::Arc;
-
 use unbraid_data::loader::{LoadedBatch, Loader, Loading};
 use unbraid_data::{Error, Result, Seed};
 use unbraid_learn::{Batch, Learner, Member, StepLosses, checkpoint};

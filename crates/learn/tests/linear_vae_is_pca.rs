@@ -30,7 +30,7 @@ fn turned(v: [f64; 3]) -> [f64; 3] {
 
 /// The rows of the trained decoder's weight: for each latent, the direction that it moves along.
 fn trained_directions(seed: u64) -> Vec<[f64; 3]> {
-    let dataset: Arc<dyn Dataset> = Arc::from(datasets::open("synth_linear", &Table::new()).unwrap());
+    let dataset: Arc<dyn Dataset> = Arc::from(datasets::build("synth_linear", &Table::new()).unwrap());
     let split = Arc::new(Split::all(dataset.n_images()));
     let sampler = Arc::from(samplers::build("single", &Table::new(), dataset.factors(), &split).unwrap());
     let settings: Table = format!("beta = {BETA}").parse().unwrap();

@@ -78,7 +78,7 @@ impl Chosen {
             apply_override(&mut settings, change)?;
         }
         let place = format!("dataset \"{}\"", self.name);
-        datasets::open(&self.name, &settings).map_err(|error| in_place(error, &place))
+        datasets::build(&self.name, &settings).map_err(|error| in_place(error, &place))
     }
 }
 

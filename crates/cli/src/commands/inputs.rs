@@ -230,7 +230,7 @@ fn tell_of_identifiers(path: &Path, data: &LabelledCodes) {
 fn read_run(path: &Path, said: &Said) -> Result<Input> {
     let folder = RunFolder::open(path)?;
     let config = read_config(&folder)?;
-    let dataset = datasets::open(&config.dataset.name, &config.dataset.settings)?;
+    let dataset = datasets::build(&config.dataset.name, &config.dataset.settings)?;
     let mut data = read_codes(&folder, &config, dataset.as_ref())?;
     if said.roles.kinds != FactorKinds::default() {
         data = data.with_kinds(&said.roles.kinds).map_err(|error| error.at(path.display()))?;

@@ -165,7 +165,7 @@ fn first_centre(coordinate: i32) -> i32 {
     (coordinate + SUBPIXELS / 2 - 1).div_euclid(SUBPIXELS)
 }
 
-fn open(table: &Table) -> Result<Box<dyn Dataset>> {
+fn build(table: &Table) -> Result<Box<dyn Dataset>> {
     settings::read::<Settings>(table)?;
     Ok(Box::new(Dsprites::new()))
 }
@@ -176,7 +176,8 @@ pub const ENTRY: Entry = Entry {
     about: "White square, ellipse or heart: shape, scale, orientation, position; 737,280 images",
     paper: "Matthey et al. 2017",
     settings: &[],
-    open,
+    example: "",
+    build,
     complete: settings::complete::<Settings>,
 };
 

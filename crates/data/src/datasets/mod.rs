@@ -122,8 +122,10 @@ pub struct Entry {
     pub paper: &'static str,
     /// Its settings, in the order in which they are told.
     pub settings: &'static [Setting],
+    /// Settings, as TOML, with which tests that walk the list open it; paths in it start from the folder of a crate.
+    pub example: &'static str,
     /// Opens it with these settings.
-    pub open: fn(&Table) -> Result<Box<dyn Dataset>>,
+    pub build: fn(&Table) -> Result<Box<dyn Dataset>>,
     /// Fills in the settings that were left out.
     pub complete: fn(&Table) -> Result<Table>,
 }
@@ -135,12 +137,25 @@ pub const FIX: Setting = Setting {
     meaning: "factors that are held at a value, numbered from 0, and leave the factor space; none where left out",
 };
 
+impl Entry {
+    /// The settings with which tests that walk the list open it.
+    pub fn example_settings(&self) -> Table {
+        self.example.parse().expect("an example is TOML, which a test reads of every row")
+    }
+}
+
+/// The row of the dataset called `name`.
+pub fn find(name: &str) -> Result<&'static Entry> {
+    let names = DATASETS.iter().map(|entry| entry.name);
+    DATASETS.iter().find(|entry| entry.name == name).ok_or_else(|| unknown_name("dataset", name, names))
+}
+
 /// Opens the dataset called `name`. Beside its own settings every dataset takes `fix = { shape = 0 }`, which holds the
 /// named factors at a value and takes them out of the factor space ([`FIX`]).
-pub fn open(name: &str, settings: &Table) -> Result<Box<dyn Dataset>> {
-    let entry = entry(name)?;
+pub fn build(name: &str, settings: &Table) -> Result<Box<dyn Dataset>> {
+    let entry = find(name)?;
     let (own, fix) = split_fix(settings)?;
-    let dataset = (entry.open)(&own)?;
+    let dataset = (entry.build)(&own)?;
     match fix {
         Some(fix) if !fix.is_empty() => Ok(Box::new(SubGrid::new(dataset, fix)?)),
         _ => Ok(dataset),
@@ -149,20 +164,13 @@ pub fn open(name: &str, settings: &Table) -> Result<Box<dyn Dataset>> {
 
 /// The table of every setting of the dataset called `name`, those left out at their defaults; `fix` is kept as it is.
 pub fn complete(name: &str, settings: &Table) -> Result<Table> {
-    let entry = entry(name)?;
+    let entry = find(name)?;
     let (own, fix) = split_fix(settings)?;
     let mut completed = (entry.complete)(&own)?;
     if let Some(fix) = fix {
         completed.insert("fix".to_string(), Value::Table(fix.clone()));
     }
     Ok(completed)
-}
-
-fn entry(name: &str) -> Result<&'static Entry> {
-    DATASETS
-        .iter()
-        .find(|entry| entry.name == name)
-        .ok_or_else(|| unknown_name("dataset", name, DATASETS.iter().map(|entry| entry.name)))
 }
 
 /// A dataset's own settings, and the table under `fix`.
@@ -186,7 +194,7 @@ mod tests {
     }
 
     fn message(name: &str, settings: &str) -> String {
-        open(name, &table(settings)).err().unwrap().to_string()
+        build(name, &table(settings)).err().unwrap().to_string()
     }
 
     #[test]
@@ -198,7 +206,7 @@ mod tests {
 
     #[test]
     fn every_dataset_takes_fix_beside_its_own_settings() {
-        let dataset = open("xy_squares", &table("spacing = 14\nfix = { x_R = 1 }")).unwrap();
+        let dataset = build("xy_squares", &table("spacing = 14\nfix = { x_R = 1 }")).unwrap();
         assert_eq!(dataset.factors().grid_sizes().unwrap(), [5, 5, 5, 5, 5]);
         let completed = complete("xy_object", &table("fix = { x = 1 }")).unwrap();
         assert_eq!(completed, table("fix = { x = 1 }"));

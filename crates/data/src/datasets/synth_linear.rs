@@ -100,7 +100,7 @@ fn turn(vector: [f64; 3]) -> [f64; 3] {
     std::array::from_fn(|i| vector[i] * cos + across[i] * sin + axis[i] * along * (1.0 - cos))
 }
 
-fn open(table: &Table) -> Result<Box<dyn Dataset>> {
+fn build(table: &Table) -> Result<Box<dyn Dataset>> {
     let Settings { ratio, seed } = checked(table)?;
     Ok(Box::new(SynthLinear { factors: factors(), points: points(seed), ratio }))
 }
@@ -131,7 +131,8 @@ pub const ENTRY: Entry = Entry {
         },
         SEED,
     ],
-    open,
+    example: "",
+    build,
     complete,
 };
 
@@ -157,7 +158,7 @@ mod tests {
 
     #[test]
     fn the_image_is_as_long_as_the_stretched_point() {
-        let dataset = open(&"ratio = 1.5".parse().unwrap()).unwrap();
+        let dataset = build(&"ratio = 1.5".parse().unwrap()).unwrap();
         let (mut pixels, mut factors) = ([0.0; 3], [0.0; 2]);
         dataset.read_image(7, &mut pixels).unwrap();
         dataset.read_factors(7, &mut factors);
@@ -170,7 +171,7 @@ mod tests {
     #[test]
     fn a_ratio_out_of_range_is_refused() {
         for ratio in ["0", "-1.0", "nan", "inf", "1e300"] {
-            let message = open(&format!("ratio = {ratio}").parse().unwrap()).err().unwrap().to_string();
+            let message = build(&format!("ratio = {ratio}").parse().unwrap()).err().unwrap().to_string();
             assert!(message.starts_with("setting \"ratio\" is "), "{message}");
         }
     }

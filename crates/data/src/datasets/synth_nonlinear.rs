@@ -80,7 +80,7 @@ impl<const INPUTS: usize> Neuron<INPUTS> {
     }
 }
 
-fn open(table: &Table) -> Result<Box<dyn Dataset>> {
+fn build(table: &Table) -> Result<Box<dyn Dataset>> {
     let Settings { seed } = settings::read(table)?;
     let mut rng = Seed(seed).stream("network of synth_nonlinear");
     Ok(Box::new(SynthNonlinear {
@@ -97,7 +97,8 @@ pub const ENTRY: Entry = Entry {
     about: "50,000 points of a square, sent into six dimensions by a random network; 2 continuous factors",
     paper: "Zietlow, thesis section 3.3.1",
     settings: &[SEED],
-    open,
+    example: "",
+    build,
     complete: settings::complete::<Settings>,
 };
 
@@ -115,7 +116,7 @@ mod tests {
     fn another_seed_is_another_network() {
         let read = |settings: &str| {
             let mut pixels = [0.0; N_OUTPUTS];
-            open(&settings.parse().unwrap()).unwrap().read_image(0, &mut pixels).unwrap();
+            build(&settings.parse().unwrap()).unwrap().read_image(0, &mut pixels).unwrap();
             pixels
         };
         assert_eq!(read(""), read("seed = 0"));

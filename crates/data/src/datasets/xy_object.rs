@@ -75,7 +75,7 @@ fn draw(index: usize, pixels: &mut [f32]) {
     }
 }
 
-fn open(table: &Table) -> Result<Box<dyn Dataset>> {
+fn build(table: &Table) -> Result<Box<dyn Dataset>> {
     settings::read::<Settings>(table)?;
     let factors = [("x", N_PLACES), ("y", N_PLACES), ("scale", SIDES.len()), ("color", N_COLORS)];
     Ok(Box::new(XyObject { factors: FactorSpace::grid(factors) }))
@@ -87,7 +87,8 @@ pub const ENTRY: Entry = Entry {
     about: "One square: position, scale, and a colour that mixes hue and shade",
     paper: "Michlo, thesis section 7.2",
     settings: &[],
-    open,
+    example: "",
+    build,
     complete: settings::complete::<Settings>,
 };
 
@@ -114,7 +115,7 @@ mod tests {
 
     #[test]
     fn it_has_no_settings() {
-        let message = open(&"size = 1".parse().unwrap()).err().unwrap().to_string();
+        let message = build(&"size = 1".parse().unwrap()).err().unwrap().to_string();
         assert!(message.contains("no setting \"size\""), "{message}");
     }
 }

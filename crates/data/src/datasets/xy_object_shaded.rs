@@ -16,7 +16,7 @@ use crate::settings;
 #[serde(default)]
 struct Settings {}
 
-fn open(table: &Table) -> Result<Box<dyn Dataset>> {
+fn build(table: &Table) -> Result<Box<dyn Dataset>> {
     settings::read::<Settings>(table)?;
     let factors = [
         ("x", N_PLACES),
@@ -34,7 +34,8 @@ pub const ENTRY: Entry = Entry {
     about: "The images of xy_object with intensity and hue as separate factors",
     paper: "Michlo, thesis section 7.2",
     settings: &[],
-    open,
+    example: "",
+    build,
     complete: settings::complete::<Settings>,
 };
 
@@ -44,7 +45,7 @@ mod tests {
 
     #[test]
     fn intensity_is_the_outer_part_of_the_colour() {
-        let dataset = open(&Table::new()).unwrap();
+        let dataset = build(&Table::new()).unwrap();
         let mut pixels = vec![0.0; dataset.image_shape().n_pixels()];
         // The first place, the biggest side, intensity 2 (191), color 5 (magenta).
         let index = (4 * 4 + 2) * 6 + 5;

@@ -108,7 +108,7 @@ fn check(name: &str, value: usize, least: usize, most: usize) -> Result<()> {
     Err(Error::new(format!("setting \"{name}\" is {value}")).help(format!("it takes {least} to {most}")))
 }
 
-fn open(table: &Table) -> Result<Box<dyn Dataset>> {
+fn build(table: &Table) -> Result<Box<dyn Dataset>> {
     Ok(Box::new(XySquares::new(&settings::read(table)?)?))
 }
 
@@ -148,7 +148,8 @@ pub const ENTRY: Entry = Entry {
             meaning: "whether each square has a colour channel of its own; if not, one channel shows all",
         },
     ],
-    open,
+    example: "",
+    build,
     complete,
 };
 
@@ -161,7 +162,7 @@ mod tests {
     }
 
     fn message(settings: &str) -> String {
-        open(&settings.parse().unwrap()).err().unwrap().to_string()
+        build(&settings.parse().unwrap()).err().unwrap().to_string()
     }
 
     /// Rows and columns of the white pixels of a channel: first row, last row, first column, last column.

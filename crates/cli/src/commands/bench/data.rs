@@ -4,7 +4,6 @@ use std::time::{Duration, Instant};
 
 use rayon::prelude::*;
 use serde_json::{Map, Value, json};
-use toml::Table;
 use unbraid_data::{Dataset, Result, datasets};
 
 use crate::Outcome;
@@ -31,7 +30,7 @@ pub fn run(arguments: &Arguments) -> Result<Outcome> {
     let Arguments { json, whole } = *arguments;
     let mut rates = Map::new();
     for entry in datasets::DATASETS {
-        let dataset = (entry.open)(&Table::new())?;
+        let dataset = datasets::build(entry.name, &entry.example_settings())?;
         let limit = if whole { Duration::MAX } else { LEAST };
         let (images, took) = read(dataset.as_ref(), limit)?;
         let rate = images as f64 / took.as_secs_f64();

@@ -245,42 +245,42 @@ fn duration_text(seconds: u64) -> String {
 mod tests {
     use super::*;
 
-    static TOLD: Mutex<Vec<String>> = Mutex::new(Vec::new());
+    static LINES: Mutex<Vec<String>> = Mutex::new(Vec::new());
 
     fn lines_of(work: impl FnOnce(&mut Progress)) -> Vec<String> {
         let mut progress = Progress::new();
         progress.draws_bars = false;
         progress.between_lines = Duration::from_millis(20);
-        progress.tell = |line| TOLD.lock().unwrap().push(line);
+        progress.tell = |line| LINES.lock().unwrap().push(line);
         work(&mut progress);
         std::thread::sleep(Duration::from_millis(200));
         drop(progress);
-        let told = std::mem::take(&mut *TOLD.lock().unwrap());
+        let lines = std::mem::take(&mut *LINES.lock().unwrap());
         std::thread::sleep(Duration::from_millis(60));
-        assert!(TOLD.lock().unwrap().is_empty(), "an ended stage goes on telling");
-        told
+        assert!(LINES.lock().unwrap().is_empty(), "an ended stage goes on telling");
+        lines
     }
 
     #[test]
     fn lines_come_while_one_piece_of_the_work_goes_on() {
-        let told = lines_of(|progress| {
+        let lines = lines_of(|progress| {
             progress.stage("measuring", 33);
             ["mig", "cbd", "dci"].iter().for_each(|name| progress.next_item(name));
         });
-        assert!(told.len() >= 2, "{told:?}");
-        assert!(told.iter().any(|line| line.starts_with("measuring 3/33, dci, ")), "{told:?}");
+        assert!(lines.len() >= 2, "{lines:?}");
+        assert!(lines.iter().any(|line| line.starts_with("measuring 3/33, dci, ")), "{lines:?}");
 
-        let told = lines_of(|progress| {
+        let lines = lines_of(|progress| {
             progress.stage("training", 1000);
             progress.progress(0);
             progress.step(200, 12.3, 64);
         });
         let is_whole =
             |line: &String| line.starts_with("training 200/1000, loss 12.300, ") && line.ends_with(" s left");
-        assert!(told.iter().any(is_whole), "{told:?}");
+        assert!(lines.iter().any(is_whole), "{lines:?}");
 
-        let told = lines_of(|progress| progress.stage("drawing", 0));
-        assert!(told.iter().any(|line| line.starts_with("drawing, ")), "{told:?}");
+        let lines = lines_of(|progress| progress.stage("drawing", 0));
+        assert!(lines.iter().any(|line| line.starts_with("drawing, ")), "{lines:?}");
     }
 
     #[test]

@@ -18,13 +18,14 @@ pub struct Watcher {
 impl Watcher {
     /// Listens to Ctrl-C from now on: the first one lets the run save itself, a second one ends it at once.
     pub fn new() -> Result<Self> {
-        let heard = || {
+        let on_ctrl_c = || {
             if STOP.swap(true, Ordering::SeqCst) {
                 std::process::exit(130);
             }
             tell("\nstopping; Ctrl-C again stops at once, without saving");
         };
-        ctrlc::set_handler(heard).map_err(|error| Error::failure(format!("Ctrl-C cannot be listened to: {error}")))?;
+        ctrlc::set_handler(on_ctrl_c)
+            .map_err(|error| Error::failure(format!("Ctrl-C cannot be listened to: {error}")))?;
         Ok(Self { progress: Progress::new() })
     }
 
@@ -67,5 +68,32 @@ impl Watch for Watcher {
 
     fn should_stop(&self) -> bool {
         STOP.load(Ordering::SeqCst)
+    }
+}
+
+/// Where nothing can be saved half done there is nothing to listen to: Ctrl-C ends the command at once.
+impl Watch for Progress {
+    fn stage(&mut self, name: &str, total: u64) {
+        self.stage(name, total);
+    }
+
+    fn progress(&mut self, done: u64) {
+        self.progress(done);
+    }
+
+    fn next_item(&mut self, name: &str) {
+        self.next_item(name);
+    }
+
+    fn step(&mut self, done: u64, loss: f32, images: u64) {
+        self.step(done, loss, images);
+    }
+
+    fn note(&mut self, text: &str) {
+        tell(text);
+    }
+
+    fn should_stop(&self) -> bool {
+        false
     }
 }

@@ -44,10 +44,17 @@ fn finished_runs_are_read_and_scored() {
     for (name, from) in earlier_runs().into_iter().filter(|(_, from)| finished(from)) {
         let place = Place::new();
         copy(&from, &place);
-        let told: Value = serde_json::from_str(&place.output(&["evaluate", "run", "--json"])).unwrap();
-        assert!(told["scores"]["mig"].is_number(), "{name}: {told}");
+        let scores: Value = serde_json::from_str(&place.output(&["evaluate", "run", "--json"])).unwrap();
+        assert!(scores["scores"]["mig"].is_number(), "{name}: {scores}");
+        // Earlier versions saved nothing of the decoder: what to do is scores, and helps.
+        let dto = |place: &Place| -> Value {
+            serde_json::from_str(&place.output(&["evaluate", "run", "--json", "--metrics", "dto"])).unwrap()
+        };
+        let reason = dto(&place)["undefined"]["dto"].to_string();
+        assert!(reason.contains("`unbraid report run` makes jacobians.npy"), "{name}: {reason}");
         place.output(&["report", "run"]);
         assert!(place.path("run/report.html").exists(), "{name}");
+        assert!(dto(&place)["scores"]["dto"].is_number(), "{name}");
         place.output(&["traverse", "run"]);
         for file in ["codes.npy", "factors.npy", "config.toml", "losses.csv", "model.safetensors"] {
             assert!(

@@ -88,9 +88,8 @@ fn a_checkpoint_with_one_changed_bit_is_refused() {
     let middle = model.len() / 2;
     model[middle] ^= 1;
     place.write("a/model.safetensors", &model);
-    for command in [&["resume", "a"][..], &["report", "a"], &["traverse", "a"], &["evaluate", "a", "--metrics", "dto"]]
-    {
-        let message = place.refusal(command, 2);
+    for command in [["resume", "a"], ["report", "a"], ["traverse", "a"]] {
+        let message = place.refusal(&command, 2);
         assert!(message.contains("a/model.safetensors: the checkpoint is damaged: its checksum"), "{message}");
     }
 }
@@ -101,9 +100,9 @@ fn a_finished_run_says_so_and_is_left_as_it_is() {
     let before = files_in(&place.path("a"));
     let again = place.run(&["resume", "a"]);
     assert!(again.status.success());
-    let said = String::from_utf8(again.stderr).unwrap();
-    assert!(said.contains("a was finished before, after step 40: nothing was left to do"), "{said}");
-    assert!(said.contains("unbraid resume a --set training.steps=80"), "{said}");
+    let errors = String::from_utf8(again.stderr).unwrap();
+    assert!(errors.contains("a was finished before, after step 40: nothing was left to do"), "{errors}");
+    assert!(errors.contains("unbraid resume a --set training.steps=80"), "{errors}");
     assert!(files_in(&place.path("a")) == before);
     // A stage that was not finished is done again.
     fs::remove_file(place.path("a/report.html")).unwrap();
@@ -188,7 +187,7 @@ fn a_folder_that_is_removed_while_it_trains_is_a_failure_on_the_way() {
     // The run may write a file while the folder is being removed.
     while fs::remove_dir_all(place.path("a")).is_err() && place.path("a").exists() {}
     let output = child.wait_with_output().unwrap();
-    let said = String::from_utf8(output.stderr).unwrap();
-    assert_eq!(output.status.code(), Some(1), "{said}");
-    assert!(said.contains("error: a was removed while the run went on"), "{said}");
+    let errors = String::from_utf8(output.stderr).unwrap();
+    assert_eq!(output.status.code(), Some(1), "{errors}");
+    assert!(errors.contains("error: a was removed while the run went on"), "{errors}");
 }

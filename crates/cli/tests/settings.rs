@@ -68,8 +68,8 @@ fn rows() -> Vec<Row> {
 /// The keys that a row takes, as it tells them to whoever misspells one.
 fn keys(row: &Row) -> Vec<String> {
     let refused = (row.complete)(&with(row, "no such setting", Value::Integer(0))).unwrap_err().to_string();
-    let told = refused.lines().last().unwrap().trim().strip_prefix("it has ").unwrap();
-    if told == "none" { Vec::new() } else { told.split(", ").map(String::from).collect() }
+    let listed = refused.lines().last().unwrap().trim().strip_prefix("it has ").unwrap();
+    if listed == "none" { Vec::new() } else { listed.split(", ").map(String::from).collect() }
 }
 
 fn with(row: &Row, name: &str, value: Value) -> Table {
@@ -81,8 +81,8 @@ fn with(row: &Row, name: &str, value: Value) -> Table {
 #[test]
 fn every_setting_is_told_and_nothing_else() {
     for row in rows() {
-        let told: Vec<&str> = row.settings.iter().map(|setting| setting.name).collect();
-        assert_eq!(told, keys(&row), "{}", row.name);
+        let listed: Vec<&str> = row.settings.iter().map(|setting| setting.name).collect();
+        assert_eq!(listed, keys(&row), "{}", row.name);
         for setting in row.settings {
             let length = setting.meaning.len();
             assert!((10..=110).contains(&length), "{}.{}: {length} letters", row.name, setting.name);
@@ -143,8 +143,8 @@ fn what_is_told_is_taken_and_what_lies_beyond_is_refused() {
     // The one choice that is no enum.
     let names: Vec<&str> = reconstruction::RECONSTRUCTIONS.iter().map(|entry| entry.name).collect();
     for framework in frameworks::FRAMEWORKS {
-        let told = framework.settings.iter().find(|setting| setting.name == "reconstruction").unwrap();
-        assert_eq!(told.values, Values::OneOf(names.clone().leak()));
+        let listed = framework.settings.iter().find(|setting| setting.name == "reconstruction").unwrap();
+        assert_eq!(listed.values, Values::OneOf(names.clone().leak()));
     }
 }
 
@@ -194,9 +194,9 @@ fn one_of_a_list_is_printed_with_its_settings() {
 #[test]
 fn the_keys_of_a_config_are_printed() {
     let place = Place::new();
-    let told = place.output(&["list", "config"]);
+    let listed = place.output(&["list", "config"]);
     for wanted in ["training.steps", "30000", "training.learning_rate", "0.001", "rows", "`unbraid list datasets`"] {
-        assert!(told.contains(wanted), "{wanted}\n{told}");
+        assert!(listed.contains(wanted), "{wanted}\n{listed}");
     }
     let rows: Json = serde_json::from_str(&place.output(&["list", "config", "training", "--json"])).unwrap();
     assert_eq!(rows[0]["name"], "training.steps");

@@ -69,12 +69,12 @@ fn the_terminal_shows_the_key_scores_and_where_the_rest_is() {
     let place = Place::new();
     place.write("small.toml", SMALL);
     let output = place.run(&["train", "small.toml"]);
-    let told = String::from_utf8(output.stdout).unwrap();
+    let printed = String::from_utf8(output.stdout).unwrap();
     for wanted in ["mig ", "axis_ratio ", "kl ", "0 to 1, higher is better", "runs/small/report.html"] {
-        assert!(told.contains(wanted), "{wanted}\n{told}");
+        assert!(printed.contains(wanted), "{wanted}\n{printed}");
     }
-    assert!(told.contains("all scores: `unbraid evaluate runs/small`, or runs/small/scores.json"), "{told}");
-    assert!(!told.contains("\n sap ") && !told.contains("elbo:") && told.lines().count() < 20, "{told}");
+    assert!(printed.contains("all scores: `unbraid evaluate runs/small`, or runs/small/scores.json"), "{printed}");
+    assert!(!printed.contains("\n sap ") && !printed.contains("elbo:") && printed.lines().count() < 20, "{printed}");
     let progress = String::from_utf8(output.stderr).unwrap();
     for stage in ["training", "encoding", "measuring", "drawing"] {
         assert!(
@@ -137,13 +137,13 @@ fn every_dataset_is_measured_and_its_pictures_are_shown() {
 #[test]
 fn the_speed_of_training_is_told_for_every_case() {
     let place = Place::new();
-    let told: Value = serde_json::from_str(&place.output(&["bench", "train", "--json", "--seconds", "0"])).unwrap();
+    let speeds: Value = serde_json::from_str(&place.output(&["bench", "train", "--json", "--seconds", "0"])).unwrap();
     let cases = ["conv.b64.c1", "conv.b256.c1", "conv.b64.c3", "conv.b256.c3", "encode.c1", "encode.c3", "mlp.b256"];
     for case in cases {
-        assert!(told[case].as_f64().unwrap() > 0.0, "{told}");
-        assert!(told["share_of_peak"][case].as_f64().unwrap() > 0.0, "{told}");
+        assert!(speeds[case].as_f64().unwrap() > 0.0, "{speeds}");
+        assert!(speeds["share_of_peak"][case].as_f64().unwrap() > 0.0, "{speeds}");
     }
-    assert!(told["peak_gflops"].as_f64().unwrap() > 0.0, "{told}");
+    assert!(speeds["peak_gflops"].as_f64().unwrap() > 0.0, "{speeds}");
     let table = place.output(&["bench", "train", "--seconds", "0", "--cases", "encode.c1"]);
     assert!(table.contains("encode.c1") && !table.contains("mlp"), "{table}");
 }
@@ -176,9 +176,9 @@ fn an_export_onto_a_full_disk_says_what_happened_and_where() {
     let command = format!("exec {} data export xy_squares out.npz --set squares=1", env!("CARGO_BIN_EXE_unbraid"));
     let line = format!("ln -s /dev/full out.npz.partial-$$; {command}");
     let output = std::process::Command::new("sh").args(["-c", &line]).current_dir(place.path("")).output().unwrap();
-    let said = String::from_utf8(output.stderr).unwrap();
-    assert_eq!(output.status.code(), Some(1), "{said}");
-    assert!(said.contains("error: cannot write out.npz: no space left on the disk"), "{said}");
+    let errors = String::from_utf8(output.stderr).unwrap();
+    assert_eq!(output.status.code(), Some(1), "{errors}");
+    assert!(errors.contains("error: cannot write out.npz: no space left on the disk"), "{errors}");
     assert!(!place.path("out.npz").exists());
 }
 

@@ -32,6 +32,8 @@ pub struct Extras {
     pub reconstruction_losses: Option<Vec<f64>>,
     /// How each latent moves each pixel that the decoder draws, at a few codes, `[codes, pixels, latents]`.
     pub jacobians: Option<Array3<f64>>,
+    /// Why there are no Jacobians and what to do about it, where that is known; metrics that need them say it.
+    pub why_no_jacobians: Option<String>,
     /// The positions of the factors that were text, in order: their values are numbered alphabetically, so that the order
     /// of the numbers means nothing.
     pub text_factors: Vec<usize>,
@@ -53,7 +55,15 @@ impl LabelledCodes {
     pub fn with_jacobians(mut self, jacobians: Array3<f64>) -> Result<Self> {
         check_jacobians(self.n_latents(), &jacobians)?;
         self.extras.jacobians = Some(jacobians);
+        self.extras.why_no_jacobians = None;
         Ok(self)
+    }
+
+    /// The same codes without Jacobians, for this reason.
+    pub fn without_jacobians(mut self, why: String) -> Self {
+        self.extras.jacobians = None;
+        self.extras.why_no_jacobians = Some(why);
+        self
     }
 
     /// The same codes with factors of the kinds that the user says.

@@ -124,6 +124,7 @@ fn labelled_codes(npz: &mut Npz, kinds: &FactorKinds, limit: MemoryLimit) -> Res
         reconstruction_losses: optional(npz, "reconstruction_losses", numbers)?,
         jacobians: optional(npz, "jacobians", NpyArray::to_tables)?,
         text_factors: stated_texts.unwrap_or(factors.texts),
+        ..Extras::default()
     };
     LabelledCodes::new(codes, factors.values, space, extras)
 }

@@ -59,6 +59,7 @@ mod tests {
             reconstruction_losses: Some(vec![3.0, 2.0, 1.0]),
             jacobians: Some(Array3::ones((2, 4, 1))),
             text_factors: vec![0],
+            ..Extras::default()
         };
         let factor = |name: &str, size| Factor { name: name.to_string(), size };
         let space = FactorSpace::sample(vec![factor("größe", Some(4)), factor("angle", None)]);

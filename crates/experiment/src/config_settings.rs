@@ -96,8 +96,8 @@ mod tests {
     }
 
     #[test]
-    fn every_key_is_told_and_nothing_else() {
-        let mut told: Vec<&str> = CONFIG_SETTINGS.iter().map(|setting| setting.name).collect();
+    fn every_key_is_listed_and_nothing_else() {
+        let mut listed: Vec<&str> = CONFIG_SETTINGS.iter().map(|setting| setting.name).collect();
         let mut wanted = Vec::new();
         for key in KEYS {
             match *key {
@@ -108,9 +108,9 @@ mod tests {
                 section => wanted.push(format!("{section}.name")),
             }
         }
-        told.sort_unstable();
+        listed.sort_unstable();
         wanted.sort_unstable();
-        assert_eq!(told, wanted);
+        assert_eq!(listed, wanted);
     }
 
     #[test]

@@ -5,10 +5,18 @@
 //! from pixels that are known to `e`, about 1e-6 for a network of 32-bit floats. Both together are least near
 //! `h = (3 e)^(1/3)`, which is 1.4e-2.
 
+//!
+//! They are 32-bit floats, as they are saved: rounding to these changes a value by a part in ten million, differencing by a
+//! few parts in ten thousand. What is scored is what was rounded, so that a run's codes give the same scores whenever they
+//! are read again.
+
+use std::path::Path;
+
 use ndarray::{Array2, Array3, ArrayView2, Axis};
 use unbraid_data::{LabelledCodes, Result};
 use unbraid_learn::Learner;
 use unbraid_learn::encode::decode;
+use unbraid_report::run_folder::quoted;
 
 use crate::config::Named;
 
@@ -16,34 +24,49 @@ use crate::config::Named;
 const WANTED_BY: &[&str] = &["dto"];
 /// How many codes there are Jacobians of, spread evenly over the rows; their mean is known to a few hundredths then.
 const CODES: usize = 100;
+/// There are Jacobians of fewer codes where there would be more numbers than this, which take 64 MB as they are saved:
+/// 100 codes of 10 latents have as many at 16,777 pixels. Of one code there always are.
+const MOST_NUMBERS: usize = 1 << 24;
 /// How far a latent is moved to each side; a power of two, so that adding it to a code rounds least.
 const STEP: f32 = 1.0 / 64.0;
 /// About how many pictures are drawn at once, which bounds the memory that they take.
 const AT_ONCE: usize = 256;
-
-/// The codes together with their decoder's Jacobians, where one of these metrics needs them.
-pub fn with_jacobians(data: LabelledCodes, metrics: &[Named], learner: &mut Learner) -> Result<LabelledCodes> {
-    if !wants_jacobians(metrics) {
-        return Ok(data);
-    }
-    let n_codes = CODES.min(data.n_rows());
-    let rows: Vec<usize> = (0..n_codes).map(|code| code * data.n_rows() / n_codes).collect();
-    let codes = data.codes().select(Axis(0), &rows).mapv(|value| value as f32);
-    data.with_jacobians(decoder_jacobians(learner, &codes, STEP))
-}
 
 /// Whether one of these metrics needs the decoder's Jacobians.
 pub fn wants_jacobians(metrics: &[Named]) -> bool {
     metrics.iter().any(|metric| WANTED_BY.contains(&metric.name.as_str()))
 }
 
+/// Why the codes of a run are without Jacobians: its config names no metric that needs them, or an earlier version made it.
+pub fn why_no_jacobians(run: &Path) -> String {
+    let place = quoted(run);
+    format!("needs the decoder's Jacobians, which {place} does not hold: `unbraid report {place}` makes jacobians.npy")
+}
+
+/// The codes together with their decoder's Jacobians.
+pub fn with_jacobians(data: LabelledCodes, learner: &mut Learner) -> Result<LabelledCodes> {
+    let first = data.codes().select(Axis(0), &[0]).mapv(|value| value as f32);
+    let n_pixels = decode(learner, &first).len();
+    let rows = rows_with_jacobians(data.n_rows(), n_pixels, data.n_latents());
+    let codes = data.codes().select(Axis(0), &rows).mapv(|value| value as f32);
+    let jacobians = decoder_jacobians(learner, &codes, STEP);
+    data.with_jacobians(jacobians.mapv(f64::from))
+}
+
+/// The rows whose codes there are Jacobians of, in rising order.
+fn rows_with_jacobians(n_rows: usize, n_pixels: usize, n_latents: usize) -> Vec<usize> {
+    let most = (MOST_NUMBERS / (n_pixels * n_latents)).max(1);
+    let n_codes = CODES.min(n_rows).min(most);
+    (0..n_codes).map(|code| code * n_rows / n_codes).collect()
+}
+
 /// The Jacobians of a model's decoder at `codes [codes, latents]`, `[codes, pixels, latents]`.
-pub fn decoder_jacobians(learner: &mut Learner, codes: &Array2<f32>, step: f32) -> Array3<f64> {
+pub fn decoder_jacobians(learner: &mut Learner, codes: &Array2<f32>, step: f32) -> Array3<f32> {
     central_differences(|codes| decode(learner, codes), codes, step)
 }
 
 /// The Jacobians of `draw`, from codes `[rows, latents]` to all their pixels one after the other.
-fn central_differences(mut draw: impl FnMut(&Array2<f32>) -> Vec<f32>, codes: &Array2<f32>, step: f32) -> Array3<f64> {
+fn central_differences(mut draw: impl FnMut(&Array2<f32>) -> Vec<f32>, codes: &Array2<f32>, step: f32) -> Array3<f32> {
     let n_latents = codes.ncols();
     let codes_at_once = (AT_ONCE / (2 * n_latents)).max(1);
     let mut values = Vec::new();
@@ -59,7 +82,7 @@ fn central_differences(mut draw: impl FnMut(&Array2<f32>) -> Vec<f32>, codes: &A
                     // What the code was moved by, which its rounding may have changed a little.
                     let width = f64::from(moved[[up, latent]]) - f64::from(moved[[up + 1, latent]]);
                     let [above, below] = [up, up + 1].map(|row| f64::from(drawn[row * n_pixels + pixel]));
-                    values.push((above - below) / width);
+                    values.push(((above - below) / width) as f32);
                 }
             }
         }
@@ -103,7 +126,7 @@ mod tests {
         let found = central_differences(draw, &codes, STEP);
         for (code, of_code) in codes.rows().into_iter().zip(found.outer_iter()) {
             let (a, b) = (f64::from(code[0]), f64::from(code[1]));
-            let error = (&of_code - array![[a.cos(), 2.0 * b], [b, a]]).mapv(f64::abs);
+            let error = (of_code.mapv(f64::from) - array![[a.cos(), 2.0 * b], [b, a]]).mapv(f64::abs);
             assert!(error.iter().all(|&error| error < 1e-4 * (1.0 + b.abs())), "{error}");
         }
     }
@@ -119,7 +142,7 @@ mod tests {
             let found = central_differences(draw, &codes, step);
             let errors = codes.iter().zip(&found).map(|(&value, found)| {
                 let sigmoid = 1.0 / (1.0 + (-f64::from(value)).exp());
-                (found - sigmoid * (1.0 - sigmoid)).powi(2)
+                (f64::from(*found) - sigmoid * (1.0 - sigmoid)).powi(2)
             });
             (errors.sum::<f64>() / 200.0).sqrt()
         };
@@ -127,6 +150,15 @@ mod tests {
         for other in [STEP / 16.0, STEP * 16.0] {
             assert!(error(STEP) < error(other), "{} at {other}", error(other));
         }
+    }
+
+    #[test]
+    fn large_pictures_have_jacobians_of_fewer_codes() {
+        assert_eq!(rows_with_jacobians(250, 4_096, 10), (0..100).map(|code| code * 5 / 2).collect::<Vec<_>>());
+        assert_eq!(rows_with_jacobians(3, 4_096, 10), [0, 1, 2]);
+        // 128 x 128 pixels of three colours: 34 codes, which take 67 million bytes.
+        assert_eq!(rows_with_jacobians(1_000, 3 << 14, 10).len(), 34);
+        assert_eq!(rows_with_jacobians(1_000, 1 << 25, 10), [0]);
     }
 
     #[test]
@@ -140,7 +172,7 @@ mod tests {
         let found = decoder_jacobians(&mut prepared.learner, &array![[0.0, 0.0], [0.4, -2.0]], STEP);
         assert_eq!(found.dim(), (2, n_pixels, 2));
         for ((_, pixel, latent), value) in found.indexed_iter() {
-            let expected = f64::from(drawn[(latent + 1) * n_pixels + pixel] - drawn[pixel]);
+            let expected = drawn[(latent + 1) * n_pixels + pixel] - drawn[pixel];
             assert!((value - expected).abs() < 1e-4, "{value}, {expected}");
         }
     }

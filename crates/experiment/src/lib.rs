@@ -3,6 +3,7 @@
 pub mod config;
 pub mod config_settings;
 pub mod demo;
+pub mod evaluation;
 pub mod jacobians;
 pub mod measure;
 pub mod origin;

@@ -12,10 +12,12 @@ use unbraid_report::RunFolder;
 use unbraid_report::run_folder::quoted;
 
 use crate::config::{Config, Named};
+use crate::jacobians::{wants_jacobians, why_no_jacobians, with_jacobians};
 use crate::prepare::{Prepared, rows_to_encode};
 use crate::watch::Watch;
 
-/// Encodes the rows that the config asks for, beside their factors; nothing where the user asks to stop.
+/// Encodes the rows that the config asks for, beside their factors and all that its metrics need of the decoder, so that
+/// scoring them needs no model; nothing where the user asks to stop.
 pub fn encode_dataset(
     config: &Config,
     prepared: &mut Prepared,
@@ -36,7 +38,12 @@ pub fn encode_dataset(
         reconstruction_losses: Some(encoded.reconstruction_losses.into_iter().map(f64::from).collect()),
         ..Extras::default()
     };
-    LabelledCodes::new(encoded.codes.mapv(f64::from), factors, encoded_space(config, dataset), extras).map(Some)
+    let space = encoded_space(config, dataset);
+    let data = LabelledCodes::new(encoded.codes.mapv(f64::from), factors, space, extras)?;
+    match wants_jacobians(&config.metrics) {
+        true => with_jacobians(data, &mut prepared.learner).map(Some),
+        false => Ok(Some(data)),
+    }
 }
 
 /// The factors of these images, `[rows, factors]`.
@@ -69,6 +76,23 @@ pub fn read_codes(folder: &RunFolder, config: &Config, dataset: &dyn Dataset) ->
         return Err(Error::new(format!("{place} has codes of other images than its config's"))
             .help(format!("`unbraid resume {place}` encodes them again")));
     }
+    match data.extras().jacobians {
+        Some(_) => Ok(data),
+        None => Ok(data.without_jacobians(why_no_jacobians(folder.path()))),
+    }
+}
+
+/// Adds what metrics may need of the decoder to codes that were saved without it, here and in the run's folder.
+pub fn add_missing_jacobians(
+    folder: &RunFolder,
+    data: LabelledCodes,
+    prepared: &mut Prepared,
+) -> Result<LabelledCodes> {
+    if data.extras().jacobians.is_some() {
+        return Ok(data);
+    }
+    let data = with_jacobians(data, &mut prepared.learner)?;
+    data.extras().jacobians.as_ref().map_or(Ok(()), |jacobians| folder.write_jacobians(jacobians))?;
     Ok(data)
 }
 
@@ -80,12 +104,12 @@ fn encoded_space(config: &Config, dataset: &dyn Dataset) -> FactorSpace {
     }
 }
 
-/// Scores codes with these metrics; `starting` hears each metric's name before it begins.
+/// Scores codes with these metrics; `starting` is given each metric's name before it begins.
 pub fn measure(metrics: &[Named], data: &LabelledCodes, seed: Seed, starting: &mut dyn FnMut(&str)) -> Result<Scores> {
     measure_subject(metrics, &Subject::new(data, seed), seed, starting)
 }
 
-/// Scores codes, maybe beside those of other models; `starting` hears each metric's name before it begins.
+/// Scores codes, maybe beside those of other models; `starting` is given each metric's name before it begins.
 pub fn measure_subject(
     metrics: &[Named],
     subject: &Subject,

@@ -21,7 +21,7 @@ use crate::prepare::{Prepared, rows_to_encode};
 const TRAVERSED: usize = 32;
 /// How many images the reconstruction figure shows.
 const RECONSTRUCTED: usize = 16;
-/// How many pictures stand side by side in a figure for little room.
+/// How many pictures stand side by side in a figure for narrow screens.
 const NARROW: usize = 6;
 
 /// File names of the figures in `figures/`.
@@ -38,7 +38,7 @@ pub mod names {
     pub const CORRELATION: &str = "correlation.png";
 }
 
-/// The file name of a figure drawn for little room: `traversals-narrow.png`.
+/// The file name of a figure drawn for narrow screens: `traversals-narrow.png`.
 pub fn narrow_name(name: &str) -> String {
     name.replace('.', "-narrow.")
 }
@@ -95,7 +95,7 @@ pub fn shows_pictures(dataset: &dyn Dataset) -> bool {
     dataset.holds_bytes() && matches!(dataset.image_shape().channels, 1 | 3)
 }
 
-/// Draws the latent traversals as PNG and GIF into the run's folder, and once more for little room; gives the names of the
+/// Draws the latent traversals as PNG and GIF into the run's folder, and once more for narrow screens; gives the names of the
 /// first two.
 pub fn draw_traversals(
     folder: &RunFolder,

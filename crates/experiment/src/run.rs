@@ -9,7 +9,6 @@ use unbraid_report::run_folder::quoted;
 use unbraid_report::whole_file::read_text;
 
 use crate::config::Config;
-use crate::jacobians::with_jacobians;
 use crate::measure::{encode_dataset, measure, read_codes};
 use crate::origin::check_changes;
 use crate::page::write_page;
@@ -123,7 +122,6 @@ fn stages(
     let Some(data) = encode_dataset(config, &mut prepared, watch)? else { return stopped };
     folder.write_codes(&data)?;
     watch.stage("measuring", config.metrics.len() as u64);
-    let data = with_jacobians(data, &config.metrics, &mut prepared.learner)?;
     let scores = measure(&config.metrics, &data, Seed(config.seed), &mut |name| watch.next_item(name))?;
     folder.write_scores(&scores)?;
     if watch.should_stop() {

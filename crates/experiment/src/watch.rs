@@ -20,3 +20,22 @@ pub trait Watch {
     /// Whether the user asked to stop; the run then saves itself and ends.
     fn should_stop(&self) -> bool;
 }
+
+/// Nobody looks on, and nobody stops it.
+pub struct Nobody;
+
+impl Watch for Nobody {
+    fn stage(&mut self, _name: &str, _total: u64) {}
+
+    fn progress(&mut self, _done: u64) {}
+
+    fn next_item(&mut self, _name: &str) {}
+
+    fn step(&mut self, _done: u64, _loss: f32, _images: u64) {}
+
+    fn note(&mut self, _text: &str) {}
+
+    fn should_stop(&self) -> bool {
+        false
+    }
+}

@@ -121,9 +121,9 @@ impl Parts {
             log_variances: Some(self.log_variances),
             reconstruction_losses: Some(self.losses),
             jacobians: Some(self.jacobians),
-            text_factors: Vec::new(),
             train_rows: Some(self.train_rows),
             test_rows: Some(self.test_rows),
+            ..Extras::default()
         };
         labelled(self.codes, self.factors, &SIZES, extras)
     }

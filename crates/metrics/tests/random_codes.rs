@@ -55,6 +55,7 @@ fn table() -> impl Strategy<Value = LabelledCodes> {
                     reconstruction_losses: Some(losses),
                     jacobians: Some(Array3::from_shape_vec((2, 3, n_latents), jacobians).expect("sizes agree")),
                     text_factors: Vec::new(),
+                    ..Extras::default()
                 };
                 let space = FactorSpace::sample(named.collect());
                 LabelledCodes::new(by_latent(codes), factors, space, extras).expect("the table is well made")

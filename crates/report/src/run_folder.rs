@@ -4,11 +4,11 @@ use std::fs;
 use std::io::ErrorKind;
 use std::path::{Path, PathBuf};
 
-use ndarray::{Array1, Array2};
+use ndarray::{Array1, Array2, Array3};
 use serde_json::Value;
 use unbraid_data::file_errors::{cannot_read, cannot_write};
 use unbraid_data::labelled_codes::Extras;
-use unbraid_data::npy::{read_list, read_table};
+use unbraid_data::npy::{read_list, read_table, read_tables};
 use unbraid_data::{Error, FactorSpace, LabelledCodes, Result};
 use unbraid_metrics::Scores;
 
@@ -147,6 +147,11 @@ impl RunFolder {
         self.path.join("reconstruction_losses.npy")
     }
 
+    /// `jacobians.npy`: 32-bit floats, `[codes, pixels, latents]`.
+    pub fn jacobians_path(&self) -> PathBuf {
+        self.path.join("jacobians.npy")
+    }
+
     /// `scores.json`: numbers, and reasons where there is none.
     pub fn scores_path(&self) -> PathBuf {
         self.path.join("scores.json")
@@ -230,7 +235,7 @@ impl RunFolder {
         read_losses(&self.losses_path())
     }
 
-    /// Writes codes, factors, and the log-variances and reconstruction losses where there are any.
+    /// Writes codes, factors, and the log-variances, reconstruction losses and Jacobians where there are any.
     pub fn write_codes(&self, data: &LabelledCodes) -> Result<()> {
         write_npy(&self.codes_path(), &data.codes().mapv(|value| value as f32))?;
         if data.space().factors().iter().all(|factor| factor.size.is_some()) {
@@ -245,9 +250,18 @@ impl RunFolder {
             None => remove(&self.log_variances_path())?,
         }
         match &extras.reconstruction_losses {
-            Some(losses) => write_npy(&self.reconstruction_losses_path(), &Array1::from(losses.clone())),
-            None => remove(&self.reconstruction_losses_path()),
+            Some(losses) => write_npy(&self.reconstruction_losses_path(), &Array1::from(losses.clone()))?,
+            None => remove(&self.reconstruction_losses_path())?,
         }
+        match &extras.jacobians {
+            Some(jacobians) => self.write_jacobians(jacobians),
+            None => remove(&self.jacobians_path()),
+        }
+    }
+
+    /// Writes the decoder's Jacobians, `[codes, pixels, latents]`, for codes that are there.
+    pub fn write_jacobians(&self, jacobians: &Array3<f64>) -> Result<()> {
+        write_npy(&self.jacobians_path(), &jacobians.mapv(|value| value as f32))
     }
 
     /// Reads what `write_codes` wrote, for factors of this space.
@@ -256,7 +270,8 @@ impl RunFolder {
         let factors = read_table(&self.factors_path())?;
         let log_variances: Option<Array2<f64>> = where_present(&self.log_variances_path(), read_table)?;
         let reconstruction_losses = where_present(&self.reconstruction_losses_path(), read_list)?;
-        let extras = Extras { log_variances, reconstruction_losses, ..Extras::default() };
+        let jacobians = where_present(&self.jacobians_path(), read_tables)?;
+        let extras = Extras { log_variances, reconstruction_losses, jacobians, ..Extras::default() };
         LabelledCodes::new(codes, factors, space, extras).map_err(|error| error.at(self.path.display()))
     }
 
@@ -298,6 +313,7 @@ impl RunFolder {
             self.factors_path(),
             self.log_variances_path(),
             self.reconstruction_losses_path(),
+            self.jacobians_path(),
             self.path.join("figures"),
         ];
         results.into_iter().filter(|path| path.exists()).collect()
@@ -417,6 +433,7 @@ mod tests {
         let extras = Extras {
             log_variances: Some(array![[-1.0], [-2.5]]),
             reconstruction_losses: Some(vec![0.1, 7.0]),
+            jacobians: Some(array![[[0.5], [-0.25], [3.0]]]),
             ..Extras::default()
         };
         let space = FactorSpace::sample(factors(Some(3)));
@@ -426,13 +443,14 @@ mod tests {
         assert_eq!((read.codes(), read.factors()), (data.codes(), data.factors()));
         assert_eq!(read.extras().log_variances, data.extras().log_variances);
         assert_eq!(read.extras().reconstruction_losses, data.extras().reconstruction_losses);
+        assert_eq!(read.extras().jacobians, data.extras().jacobians);
 
         let space = FactorSpace::sample(factors(None));
         let plain = LabelledCodes::new(array![[0.5]], array![[0.3]], space.clone(), Extras::default()).unwrap();
         folder.write_codes(&plain).unwrap();
         let read = folder.read_codes(space).unwrap();
         assert_eq!(read.factors(), plain.factors());
-        assert_eq!(read.extras().log_variances, None);
+        assert_eq!((&read.extras().log_variances, &read.extras().jacobians), (&None, &None));
     }
 
     #[test]

@@ -3,9 +3,10 @@
 use std::path::{Path, PathBuf};
 
 use unbraid_data::{Error, Result, npz, npz_writer};
+use unbraid_experiment::evaluation::has_extension;
 use unbraid_metrics::impossibility::entangle;
 
-use super::inputs::{Reading, check_npz_name, has_extension, read_inputs};
+use super::inputs::{ReadingArguments, check_npz_name, read_inputs};
 use crate::Outcome;
 use crate::output::print;
 
@@ -19,7 +20,7 @@ pub struct Arguments {
     output: PathBuf,
 
     #[command(flatten)]
-    reading: Reading,
+    reading: ReadingArguments,
 }
 
 /// Carries out the command.
@@ -31,12 +32,13 @@ pub fn run(arguments: &Arguments) -> Result<Outcome> {
         return Err(Error::new(format!("{} is the input itself", output.display()))
             .help("name another file, so that the codes as they were are kept"));
     }
+    let reading = reading.to_reading()?;
     let is_archive = has_extension(input, &["npz"]) && !input.is_dir();
     if is_archive && reading.overrules_kinds() {
         return Err(Error::new(format!("{}: the factors of an .npz file are copied as they are", input.display()))
             .help("leave out `--continuous` and `--discrete`; `unbraid evaluate` takes them"));
     }
-    let read = read_inputs(std::slice::from_ref(input), reading)?;
+    let read = read_inputs(std::slice::from_ref(input), &reading)?;
     let data = &read[0].data;
     let codes = entangle(data.codes());
     if is_archive {

@@ -3,6 +3,8 @@
 #![allow(dead_code, reason = "each test file uses its share of this module")]
 #![allow(clippy::unwrap_used, reason = "a test that cannot set itself up should panic")]
 
+pub mod tables;
+
 use std::path::{Path, PathBuf};
 use std::process::{Command, Output};
 
@@ -82,7 +84,7 @@ impl Place {
 
 /// The files of a run that must be the same to the byte, whatever happened on the way.
 pub fn exact_files(run: &Path) -> Vec<(String, Vec<u8>)> {
-    let arrays = ["codes.npy", "factors.npy", "log_variances.npy", "reconstruction_losses.npy"];
+    let arrays = ["codes.npy", "factors.npy", "log_variances.npy", "reconstruction_losses.npy", "jacobians.npy"];
     let others = ["model.safetensors", "scores.json", "matrices.json", "losses.csv", "config.toml"];
     arrays
         .iter()

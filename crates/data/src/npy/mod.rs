@@ -219,6 +219,11 @@ pub fn read_list(path: &Path) -> Result<Vec<f64>> {
     array.to_f64().map_err(|error| error.at(path.display()))
 }
 
+/// Reads tables of numbers, `[tables, rows, columns]`, from a `.npy` file.
+pub fn read_tables(path: &Path) -> Result<Array3<f64>> {
+    read_file(path)?.to_tables().map_err(|error| error.at(path.display()))
+}
+
 /// Reads image numbers, `[n]`, from a `.npy` file.
 pub fn read_indices(path: &Path) -> Result<Vec<usize>> {
     read_file(path).and_then(|array| indices(&array).map_err(|error| error.at(path.display())))

@@ -40,7 +40,9 @@ impl Metric for Dto {
     fn score(&self, subject: &Subject, _rng: &mut Rng) -> Scores {
         let data = subject.data();
         let Some(jacobians) = &data.extras().jacobians else {
-            let reason = "needs the decoder's Jacobians, which a trained run or an `.npz` with `jacobians` has";
+            let known = data.extras().why_no_jacobians.as_deref();
+            let reason =
+                known.unwrap_or("needs the decoder's Jacobians, which a trained run or an `.npz` with `jacobians` has");
             return ["dto", "dto.active", "dto.degenerate"]
                 .iter()
                 .fold(Scores::new(), |scores, name| scores.without(name, reason));

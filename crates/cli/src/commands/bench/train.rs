@@ -79,14 +79,14 @@ pub fn run(arguments: &Arguments) -> Result<Outcome> {
     if !arguments.json {
         print(format!("{:14}{:>10}{:>12}{:>12}{:>20}", "case", "images/s", "GFLOP/s", "of peak", "by definition"))?;
     }
-    let (mut told, mut shares, mut shares_by_definition) = (Map::new(), Map::new(), Map::new());
+    let (mut numbers, mut shares, mut shares_by_definition) = (Map::new(), Map::new(), Map::new());
     let mut peak = 0.0_f64;
     for case in cases {
         // A product is one multiplication and one addition. The peak is measured again and again, since other work on the
         // machine may have held it down.
         peak = peak.max(2.0 * product_rate(least.min(PEAK_TIME)));
         let Speed { images, computed, defined } = measure(case, least)?;
-        told.insert(case.name.to_string(), json!(images.round()));
+        numbers.insert(case.name.to_string(), json!(images.round()));
         shares.insert(case.name.to_string(), json!((1000.0 * computed / peak).round() / 1000.0));
         shares_by_definition.insert(case.name.to_string(), json!((1000.0 * defined / peak).round() / 1000.0));
         if !arguments.json {
@@ -96,10 +96,10 @@ pub fn run(arguments: &Arguments) -> Result<Outcome> {
         }
     }
     if arguments.json {
-        told.insert("peak_gflops".to_string(), json!((peak / 1e8).round() / 10.0));
-        told.insert("share_of_peak".to_string(), Value::Object(shares));
-        told.insert("share_of_peak_by_definition".to_string(), Value::Object(shares_by_definition));
-        print(format!("{:#}", Value::Object(told)))?;
+        numbers.insert("peak_gflops".to_string(), json!((peak / 1e8).round() / 10.0));
+        numbers.insert("share_of_peak".to_string(), Value::Object(shares));
+        numbers.insert("share_of_peak_by_definition".to_string(), Value::Object(shares_by_definition));
+        print(format!("{:#}", Value::Object(numbers)))?;
     } else {
         let threads = rayon::current_num_threads();
         print(format!("\nThe peak is that of matrix products on {threads} threads: {:.0} GFLOP/s.", peak / 1e9))?;

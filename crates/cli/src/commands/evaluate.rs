@@ -1,25 +1,20 @@
 //! `unbraid evaluate`: the scores of a run's codes or of anyone's, or of several side by side.
 
-pub(super) mod choice;
-
 use std::path::PathBuf;
 
-use unbraid_data::words::on_one_line;
-use unbraid_data::{LabelledCodes, Result, Seed};
-use unbraid_experiment::Named;
-use unbraid_experiment::measure::measure_subject;
-use unbraid_metrics::{Scores, Subject};
+use unbraid_data::Result;
+use unbraid_experiment::evaluation::{Choice, Input, Which, evaluate};
+use unbraid_metrics::Scores;
 use unbraid_report::evaluation::{Content, Evaluated, evaluation_json, short_names, write_evaluation};
 use unbraid_report::headlines::headlines;
 use unbraid_report::scores_file::scores_csv;
 use unbraid_report::tables::{comparison_table, scores_table};
 
-use super::inputs::{Input, Reading, read_inputs};
+use super::inputs::{ReadingArguments, read_inputs};
 use super::table_width;
 use crate::Outcome;
 use crate::output::{print, tell};
 use crate::progress::Progress;
-use choice::chosen_metrics;
 
 const FORMATS: &str = "\
 What an input can be:
@@ -51,7 +46,7 @@ pub struct Arguments {
     inputs: Vec<PathBuf>,
 
     #[command(flatten)]
-    reading: Reading,
+    reading: ReadingArguments,
 
     /// Metrics by name, separated by commas, or "all"; those of the run's config where left out
     #[arg(long, value_name = "NAMES")]
@@ -88,16 +83,11 @@ pub struct Arguments {
 
 /// Carries out the command.
 pub fn run(arguments: &Arguments) -> Result<Outcome> {
-    let mut inputs = read_inputs(&arguments.inputs, &arguments.reading)?;
-    let metrics = inputs
-        .iter()
-        .map(|input| chosen_metrics(arguments.metrics.as_deref(), &arguments.set, &input.metrics))
-        .collect::<Result<Vec<_>>>()?;
-    for (input, metrics) in inputs.iter_mut().zip(&metrics) {
-        input.add_what_the_decoder_tells(metrics)?;
-    }
-    let scores = measure_all(&inputs, &metrics, arguments.seed)?;
-    let evaluated: Vec<(&str, &Scores)> = inputs.iter().map(|input| input.name.as_str()).zip(&scores).collect();
+    let inputs = read_inputs(&arguments.inputs, &arguments.reading.to_reading()?)?;
+    let mut progress = Progress::new();
+    let evaluations = evaluate(&inputs, &arguments.choice(), &mut progress)?;
+    progress.clear();
+    let evaluated: Vec<(&str, &Scores)> = evaluations.iter().map(|of| (of.name.as_str(), &of.scores)).collect();
     if let Some(folder) = &arguments.out {
         let n_heatmaps = write_evaluation(folder, &evaluated)?.len();
         let files = "scores.json, scores.csv, matrices.json";
@@ -117,35 +107,15 @@ pub fn run(arguments: &Arguments) -> Result<Outcome> {
     Ok(Outcome::Done)
 }
 
-/// The scores of each input, those of the same images beside one another.
-fn measure_all(inputs: &[Input], metrics: &[Vec<Named>], seed: Option<u64>) -> Result<Vec<Scores>> {
-    let mut progress = Progress::new();
-    progress.stage("measuring", metrics.iter().map(|metrics| metrics.len() as u64).sum());
-    let mut all = Vec::new();
-    for (position, (input, metrics)) in inputs.iter().zip(metrics).enumerate() {
-        let others = others_beside(inputs, position);
-        let seed = Seed(seed.unwrap_or(input.seed));
-        let mut starting = |name: &str| {
-            let of_input = if inputs.len() > 1 { format!(" of {}", on_one_line(&input.name)) } else { String::new() };
-            progress.next_item(&format!("{name}{of_input}"));
+impl Arguments {
+    fn choice(&self) -> Choice {
+        let metrics = match self.metrics.as_deref() {
+            None => Which::OfInput,
+            Some("all") => Which::All,
+            Some(names) => Which::named(names.split(',')),
         };
-        let scores = measure_subject(metrics, &Subject::among(&input.data, &others, seed), seed, &mut starting)?;
-        let n_others = inputs.len() - 1;
-        let note = format!("compared with {} of {n_others} inputs: the others show other images", others.len());
-        let is_noted = others.len() < n_others && metrics.iter().any(|metric| metric.name == "udr");
-        all.push(if is_noted { scores.with_note("udr", &note) } else { scores });
+        Choice { metrics, changes: self.set.clone(), seed: self.seed }
     }
-    progress.clear();
-    Ok(all)
-}
-
-/// The other inputs that are of the same images, as far as their factors tell. Where there are others and none is, all of them:
-/// metrics that need several models then say what is wrong with them.
-fn others_beside(inputs: &[Input], position: usize) -> Vec<&LabelledCodes> {
-    let others = inputs.iter().enumerate().filter(|(other, _)| *other != position).map(|(_, other)| &other.data);
-    let (same, different): (Vec<_>, Vec<_>) =
-        others.partition(|other| other.factors() == inputs[position].data.factors());
-    if same.is_empty() { different } else { same }
 }
 
 fn table(inputs: &[Input], evaluated: &Evaluated, with_parts: bool) -> String {
@@ -154,7 +124,7 @@ fn table(inputs: &[Input], evaluated: &Evaluated, with_parts: bool) -> String {
         false => headlines(scores, input.data.space().names()),
     };
     let shown: Vec<(Scores, usize)> = inputs.iter().zip(evaluated).map(of_input).collect();
-    let names = short_names(&inputs.iter().map(|input| input.name.as_str()).collect::<Vec<_>>());
+    let names = short_names(&evaluated.iter().map(|(name, _)| *name).collect::<Vec<_>>());
     let named: Vec<(&str, &Scores)> = names.into_iter().zip(shown.iter().map(|(scores, _)| scores)).collect();
     let text = match named.as_slice() {
         [(_, scores)] => scores_table(scores, table_width()),

@@ -14,8 +14,10 @@ pub mod run;
 pub mod selection;
 pub mod status;
 pub mod train;
+pub mod trained_run;
 pub mod watch;
 
 pub use config::{Config, Named};
 pub use train::Ending;
+pub use trained_run::TrainedRun;
 pub use watch::Watch;

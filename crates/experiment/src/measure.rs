@@ -6,44 +6,54 @@ use ndarray::Array2;
 use toml::Value;
 use unbraid_data::labelled_codes::Extras;
 use unbraid_data::{Dataset, Error, FactorSpace, LabelledCodes, Result, Seed};
-use unbraid_learn::encode::encode;
+use unbraid_learn::TrainedModel;
 use unbraid_metrics::{Metric, Scores, Subject, score_all_heard};
 use unbraid_report::RunFolder;
 use unbraid_report::run_folder::quoted;
 
 use crate::config::{Config, Named};
 use crate::jacobians::{wants_jacobians, why_no_jacobians, with_jacobians};
-use crate::prepare::{Prepared, rows_to_encode};
+use crate::prepare::rows_to_encode;
+use crate::trained_run::TrainedRun;
 use crate::watch::Watch;
 
 /// Encodes the rows that the config asks for, beside their factors and all that its metrics need of the decoder, so that
 /// scoring them needs no model; nothing where the user asks to stop.
-pub fn encode_dataset(
-    config: &Config,
-    prepared: &mut Prepared,
-    watch: &mut dyn Watch,
-) -> Result<Option<LabelledCodes>> {
-    let dataset = prepared.dataset.as_ref();
-    let rows = rows_to_encode(config, dataset.n_images());
+pub fn encode_dataset(run: &TrainedRun, watch: &mut dyn Watch) -> Result<Option<LabelledCodes>> {
+    let rows = rows_to_encode(&run.config, run.dataset.n_images())?;
     watch.stage("encoding", rows.len() as u64);
     watch.progress(0);
-    let encoded = encode(&mut prepared.learner, dataset, &rows, |done| {
+    let data = encode_some(&run.model, run.dataset.as_ref(), &rows, |done| {
         watch.progress(done as u64);
         if watch.should_stop() { ControlFlow::Break(()) } else { ControlFlow::Continue(()) }
-    });
-    let Some(encoded) = encoded? else { return Ok(None) };
-    let factors = factors_of(dataset, &rows);
+    })?;
+    match data {
+        Some(data) if wants_jacobians(&run.config.metrics) => with_jacobians(data, &run.model).map(Some),
+        data => Ok(data),
+    }
+}
+
+/// Encodes the images with these numbers, beside their factors.
+pub fn encode_images(model: &TrainedModel, dataset: &dyn Dataset, rows: &[usize]) -> Result<LabelledCodes> {
+    let encoded = encode_some(model, dataset, rows, |_| ControlFlow::Continue(()))?;
+    Ok(encoded.expect("nobody asks to stop"))
+}
+
+fn encode_some(
+    model: &TrainedModel,
+    dataset: &dyn Dataset,
+    rows: &[usize],
+    progress: impl FnMut(usize) -> ControlFlow<()>,
+) -> Result<Option<LabelledCodes>> {
+    let Some(encoded) = model.encode(dataset, rows, progress)? else { return Ok(None) };
+    let as_f64 = |values: Vec<f32>| values.into_iter().map(f64::from).collect::<Vec<f64>>();
     let extras = Extras {
         log_variances: encoded.log_variances.map(|table| table.mapv(f64::from)),
-        reconstruction_losses: Some(encoded.reconstruction_losses.into_iter().map(f64::from).collect()),
+        reconstruction_losses: encoded.reconstruction_losses.map(as_f64),
         ..Extras::default()
     };
-    let space = encoded_space(config, dataset);
-    let data = LabelledCodes::new(encoded.codes.mapv(f64::from), factors, space, extras)?;
-    match wants_jacobians(&config.metrics) {
-        true => with_jacobians(data, &mut prepared.learner).map(Some),
-        false => Ok(Some(data)),
-    }
+    let (factors, space) = (factors_of(dataset, rows), encoded_space(rows.len(), dataset));
+    LabelledCodes::new(encoded.codes.mapv(f64::from), factors, space, extras).map(Some)
 }
 
 /// The factors of these images, `[rows, factors]`.
@@ -62,8 +72,9 @@ pub fn read_codes(folder: &RunFolder, config: &Config, dataset: &dyn Dataset) ->
     if !folder.codes_path().exists() {
         return Err(Error::new(format!("{place} has no codes yet: its training has not ended")).help(go_on));
     }
-    let data = folder.read_codes(encoded_space(config, dataset))?;
-    let wanted = config.rows.unwrap_or(dataset.n_images());
+    let wanted_rows = rows_to_encode(config, dataset.n_images())?;
+    let data = folder.read_codes(encoded_space(wanted_rows.len(), dataset))?;
+    let wanted = wanted_rows.len();
     let latents = config.model.settings.get("latents").and_then(Value::as_integer);
     if data.n_rows() != wanted || latents.is_some_and(|latents| latents != data.n_latents() as i64) {
         let (rows, found) = (data.n_rows(), data.n_latents());
@@ -72,7 +83,7 @@ pub fn read_codes(folder: &RunFolder, config: &Config, dataset: &dyn Dataset) ->
         ))
         .help(format!("`unbraid resume {place}` encodes them again")));
     }
-    if data.factors() != factors_of(dataset, &rows_to_encode(config, dataset.n_images())) {
+    if data.factors() != factors_of(dataset, &wanted_rows) {
         return Err(Error::new(format!("{place} has codes of other images than its config's"))
             .help(format!("`unbraid resume {place}` encodes them again")));
     }
@@ -83,24 +94,20 @@ pub fn read_codes(folder: &RunFolder, config: &Config, dataset: &dyn Dataset) ->
 }
 
 /// Adds what metrics may need of the decoder to codes that were saved without it, here and in the run's folder.
-pub fn add_missing_jacobians(
-    folder: &RunFolder,
-    data: LabelledCodes,
-    prepared: &mut Prepared,
-) -> Result<LabelledCodes> {
+pub fn add_missing_jacobians(run: &TrainedRun, data: LabelledCodes) -> Result<LabelledCodes> {
     if data.extras().jacobians.is_some() {
         return Ok(data);
     }
-    let data = with_jacobians(data, &mut prepared.learner)?;
-    data.extras().jacobians.as_ref().map_or(Ok(()), |jacobians| folder.write_jacobians(jacobians))?;
+    let data = with_jacobians(data, &run.model)?;
+    data.extras().jacobians.as_ref().map_or(Ok(()), |jacobians| run.folder.write_jacobians(jacobians))?;
     Ok(data)
 }
 
-/// The factors of the rows that were encoded: a grid only where all of them were.
-fn encoded_space(config: &Config, dataset: &dyn Dataset) -> FactorSpace {
-    match config.rows {
-        Some(rows) if rows < dataset.n_images() => FactorSpace::sample(dataset.factors().factors().to_vec()),
-        _ => dataset.factors().clone(),
+/// The factors of so many rows that were encoded: a grid only where all of them were.
+fn encoded_space(n_rows: usize, dataset: &dyn Dataset) -> FactorSpace {
+    match n_rows < dataset.n_images() {
+        true => FactorSpace::sample(dataset.factors().factors().to_vec()),
+        false => dataset.factors().clone(),
     }
 }
 

@@ -1,10 +1,11 @@
 //! The figures of a run: loss curves, reconstructions, latent traversals, correlations.
 
-use ndarray::{Array2, Axis};
+use ndarray::{Array1, Array2, Axis};
 use toml::Table;
 use unbraid_data::factor_space::index_of;
 use unbraid_data::{Dataset, Error, LabelledCodes, Result, Seed};
-use unbraid_learn::encode::decode;
+use unbraid_learn::TrainedModel;
+use unbraid_learn::posteriors::Moved;
 use unbraid_metrics::Subject;
 use unbraid_metrics::metrics::kl::kl_per_latent;
 use unbraid_report::figures::curves::{Panels, Scale, loss_curves};
@@ -12,10 +13,11 @@ use unbraid_report::figures::factor_rows::evenly_spread;
 use unbraid_report::figures::heatmap::heatmap;
 use unbraid_report::figures::reconstructions::reconstructions;
 use unbraid_report::figures::traversals::{TraversalRow, Traversals, traversals, traversals_gif, value_headers};
-use unbraid_report::{Picture, RunFolder};
+use unbraid_report::loss_log::LossColumn;
+use unbraid_report::{LossTable, Picture, SelectionRow};
 
-use crate::config::Config;
-use crate::prepare::{Prepared, rows_to_encode};
+use crate::prepare::rows_to_encode;
+use crate::trained_run::TrainedRun;
 
 /// How many latents are traversed, those that carry most; more would make a picture that nobody can look at.
 const TRAVERSED: usize = 32;
@@ -28,6 +30,8 @@ const NARROW: usize = 6;
 pub mod names {
     /// Loss parts against the step.
     pub const LOSSES: &str = "losses.png";
+    /// Scores of validation images against the step.
+    pub const SELECTION: &str = "selection.png";
     /// Images above their reconstructions.
     pub const RECONSTRUCTIONS: &str = "reconstructions.png";
     /// What each latent does.
@@ -71,23 +75,37 @@ impl Default for TraversalSettings {
     }
 }
 
-/// Draws every figure of a run into its folder.
-pub fn draw_all(folder: &RunFolder, config: &Config, prepared: &mut Prepared, data: &LabelledCodes) -> Result<()> {
+/// Draws every figure of a run into its folder. Those that need a decoder are left out where the model has none.
+pub fn draw_all(run: &TrainedRun, data: &LabelledCodes) -> Result<()> {
+    let folder = &run.folder;
     let losses = folder.read_losses()?;
     let curves = |set: Panels| loss_curves("", &losses, "", Scale::Fitting, set).to_png();
     folder.write_figure(names::LOSSES, &curves(Panels::Beside)?)?;
     folder.write_figure(&narrow_name(names::LOSSES), &curves(Panels::Stacked)?)?;
+    if let Some(scores) = selection_table(&folder.read_selection()?) {
+        let curves = |set: Panels| loss_curves("", &scores, "", Scale::Fitting, set).to_png();
+        folder.write_figure(names::SELECTION, &curves(Panels::Beside)?)?;
+        folder.write_figure(&narrow_name(names::SELECTION), &curves(Panels::Stacked)?)?;
+    }
     folder.write_figure(names::CORRELATION, &draw_correlation(data)?)?;
-    if shows_pictures(prepared.dataset.as_ref()) {
-        let rows = rows_to_encode(config, prepared.dataset.n_images());
+    if shows_pictures(run.dataset.as_ref()) && run.model.has_decoder() {
+        let rows = rows_to_encode(&run.config, run.dataset.n_images())?;
         for (name, count) in
             [(names::RECONSTRUCTIONS.to_string(), RECONSTRUCTED), (narrow_name(names::RECONSTRUCTIONS), NARROW)]
         {
-            folder.write_figure(&name, &draw_reconstructions(prepared, data, &rows, count)?)?;
+            folder.write_figure(&name, &draw_reconstructions(run, data, &rows, count)?)?;
         }
-        draw_traversals(folder, config, prepared, data, &TraversalSettings::default())?;
+        draw_traversals(run, data, &TraversalSettings::default())?;
     }
     Ok(())
+}
+
+/// Scores of validation images as a table of one column; none where there are fewer than two to draw a line through.
+fn selection_table(rows: &[SelectionRow]) -> Option<LossTable> {
+    let defined: Vec<(usize, f64)> = rows.iter().filter_map(|row| Some((row.step as usize, row.value?))).collect();
+    let (steps, values) = defined.into_iter().unzip::<usize, f64, Vec<_>, Vec<_>>();
+    let name = format!("{} of validation images", rows.first()?.score);
+    (steps.len() > 1).then(|| LossTable { steps, columns: vec![LossColumn { name, values }] })
 }
 
 /// Whether the images of a dataset can be looked at.
@@ -97,14 +115,8 @@ pub fn shows_pictures(dataset: &dyn Dataset) -> bool {
 
 /// Draws the latent traversals as PNG and GIF into the run's folder, and once more for narrow screens; gives the names of the
 /// first two.
-pub fn draw_traversals(
-    folder: &RunFolder,
-    config: &Config,
-    prepared: &mut Prepared,
-    data: &LabelledCodes,
-    settings: &TraversalSettings,
-) -> Result<[String; 2]> {
-    let drawn = traverse(config, prepared, data, settings)?;
+pub fn draw_traversals(run: &TrainedRun, data: &LabelledCodes, settings: &TraversalSettings) -> Result<[String; 2]> {
+    let (folder, drawn) = (&run.folder, traverse(run, data, settings)?);
     // The page shows the default; another range has files of its own.
     let [png, gif] = [names::TRAVERSALS, names::TRAVERSALS_GIF].map(|name| match settings.range {
         Range::Fixed => name.to_string(),
@@ -117,25 +129,32 @@ pub fn draw_traversals(
     Ok([png, gif])
 }
 
-/// Decodes a traversal of each latent, those that carry most first.
-fn traverse(
-    config: &Config,
-    prepared: &mut Prepared,
-    data: &LabelledCodes,
-    settings: &TraversalSettings,
-) -> Result<Traversals> {
-    check_traversal(prepared.dataset.as_ref(), settings)?;
-    let rows = rows_to_encode(config, prepared.dataset.n_images());
-    let base = base_code(&rows, prepared.dataset.as_ref(), data, settings.image)?;
-    let (shape, n_latents) = (prepared.dataset.image_shape(), data.n_latents());
+/// Decodes a traversal of each latent, those that carry most first, and then of all that belong together.
+fn traverse(run: &TrainedRun, data: &LabelledCodes, settings: &TraversalSettings) -> Result<Traversals> {
+    check_traversal(run, settings)?;
+    let rows = rows_to_encode(&run.config, run.dataset.n_images())?;
+    let base = base_code(&rows, run.dataset.as_ref(), data, settings.image)?;
+    let base = Array1::from(base).mapv(|value| value as f32);
+    let n_latents = data.n_latents();
     let mut drawn = Vec::new();
-    for (latent, note) in latents_by_weight(data).into_iter().take(TRAVERSED) {
-        let values = traversed_values(data, latent, settings);
-        let codes = Array2::from_shape_fn((values.len(), n_latents), |(row, column)| {
-            if column == latent { values[row] as f32 } else { base[column] as f32 }
-        });
-        let pictures = Picture::batch(shape, &decode(&mut prepared.learner, &codes))?;
-        drawn.push(TraversalRow { label: format!("z{latent}"), note, pictures });
+    for (moved, note) in moved_by_weight(&run.model, data).into_iter().take(TRAVERSED) {
+        let (label, codes) = match &moved {
+            Moved::Latent(latent) => {
+                let values = traversed_values(data, *latent, settings);
+                let codes = Array2::from_shape_fn((values.len(), n_latents), |(row, column)| {
+                    if column == *latent { values[row] as f32 } else { base[column] }
+                });
+                (format!("z{latent}"), codes)
+            }
+            Moved::Classes(range) => {
+                let codes = Array2::from_shape_fn((settings.columns, n_latents), |(row, column)| {
+                    let chosen = range.start + row * range.len() / settings.columns;
+                    if range.contains(&column) { f32::from(column == chosen) } else { base[column] }
+                });
+                (format!("z{}-z{}", range.start, range.end - 1), codes)
+            }
+        };
+        drawn.push(TraversalRow { label, note, pictures: decoded(run, &codes)? });
     }
     let headers = match settings.range {
         Range::Fixed => value_headers(&spread(-2.0, 2.0, settings.columns)),
@@ -160,8 +179,22 @@ fn fewer_columns(whole: &Traversals, count: usize) -> Traversals {
     Traversals { title: String::new(), headers, rows: rows.collect() }
 }
 
-fn check_traversal(dataset: &dyn Dataset, settings: &TraversalSettings) -> Result<()> {
-    if !shows_pictures(dataset) {
+/// The pictures that codes `[rows, latents]` stand for, of a model that has a decoder.
+fn decoded(run: &TrainedRun, codes: &Array2<f32>) -> Result<Vec<Picture>> {
+    let pixels = run.model.decode(codes).ok_or_else(no_decoder)?;
+    Picture::batch(run.dataset.image_shape(), &pixels)
+}
+
+fn no_decoder() -> Error {
+    Error::new("this model has no decoder, so that no picture can be made of a code")
+        .help("traversals need a framework with a reconstruction loss")
+}
+
+fn check_traversal(run: &TrainedRun, settings: &TraversalSettings) -> Result<()> {
+    if !run.model.has_decoder() {
+        return Err(no_decoder());
+    }
+    if !shows_pictures(run.dataset.as_ref()) {
         return Err(Error::new("this dataset's images are points in space, which cannot be drawn")
             .help("traversals need a dataset of pictures"));
     }
@@ -188,6 +221,17 @@ fn base_code(rows: &[usize], dataset: &dyn Dataset, data: &LabelledCodes, image:
         }
     };
     Ok(data.codes().row(row).to_vec())
+}
+
+/// What the rows of a traversal move: latents by how much they carry, most first, then latents that belong together; each with a
+/// note that says how much they carry.
+fn moved_by_weight(model: &TrainedModel, data: &LabelledCodes) -> Vec<(Moved, String)> {
+    let moved = model.moved();
+    let alone = latents_by_weight(data).into_iter().map(|(latent, note)| (Moved::Latent(latent), note));
+    let mut rows: Vec<(Moved, String)> = alone.filter(|(latent, _)| moved.contains(latent)).collect();
+    let together = moved.into_iter().filter(|moved| matches!(moved, Moved::Classes(_)));
+    rows.extend(together.map(|classes| (classes, "classes".to_string())));
+    rows
 }
 
 /// Latents by how much they carry, most first, each with a note that says how much.
@@ -227,18 +271,18 @@ fn ends(columns: usize, first: &str, last: &str) -> Vec<String> {
     headers
 }
 
-fn draw_reconstructions(prepared: &mut Prepared, data: &LabelledCodes, rows: &[usize], most: usize) -> Result<Vec<u8>> {
-    let shape = prepared.dataset.image_shape();
+fn draw_reconstructions(run: &TrainedRun, data: &LabelledCodes, rows: &[usize], most: usize) -> Result<Vec<u8>> {
+    let shape = run.dataset.image_shape();
     let count = most.min(rows.len());
     let chosen: Vec<usize> = (0..count).map(|i| (2 * i + 1) * rows.len() / (2 * count)).collect();
     let mut originals = Vec::new();
     for &row in &chosen {
         let mut pixels = vec![0.0; shape.n_pixels()];
-        prepared.dataset.read_image(rows[row], &mut pixels)?;
+        run.dataset.read_image(rows[row], &mut pixels)?;
         originals.push(Picture::new(shape, pixels)?);
     }
     let codes = data.codes().select(Axis(0), &chosen).mapv(|value| value as f32);
-    let drawn = Picture::batch(shape, &decode(&mut prepared.learner, &codes))?;
+    let drawn = decoded(run, &codes)?;
     reconstructions("Images and their reconstructions", &originals, &drawn).to_png()
 }
 

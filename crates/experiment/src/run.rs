@@ -14,7 +14,9 @@ use crate::origin::check_changes;
 use crate::page::write_page;
 use crate::pictures::draw_all;
 use crate::prepare::{Prepared, prepare};
+use crate::status::StatusWatch;
 use crate::train::{Ending, Start, begin, train};
+use crate::trained_run::TrainedRun;
 use crate::watch::Watch;
 
 /// Starts a run in a new folder and carries it to its end. All that can be wrong with the config was found when it was
@@ -62,6 +64,7 @@ fn check_model(folder: &RunFolder, config: &Config) -> Result<()> {
     // Each step has a line, and the first line is the header.
     let n_lines = read_text(&folder.losses_path()).map_or(0, |text| text.matches('\n').count());
     let mut found = folder.results();
+    found.extend([folder.best_model_path()].into_iter().filter(|path| path.exists()));
     if n_lines > first_checkpoint + 1 {
         found.push(folder.losses_path());
     }
@@ -100,11 +103,17 @@ fn carry_on(
     start: Start,
     watch: &mut dyn Watch,
 ) -> Result<Ending> {
-    stages(folder, config, prepared, start, watch).map_err(|error| match folder.config_path().exists() {
-        true => error.on_the_way(),
-        false => Error::failure(format!("{} was removed while the run went on", quoted(folder.path())))
-            .help("what it had learned is lost: train again"),
-    })
+    let mut watch = StatusWatch::begin(folder, watch, start.saved, config.training.steps)?;
+    let ending = stages(folder, config, prepared, start, &mut watch);
+    match folder.config_path().exists() {
+        true => {
+            let ending = ending.map_err(Error::on_the_way);
+            let written = watch.end(&ending);
+            ending.and_then(|ending| written.map(|()| ending))
+        }
+        false => Err(Error::failure(format!("{} was removed while the run went on", quoted(folder.path())))
+            .help("what it had learned is lost: train again")),
+    }
 }
 
 fn stages(
@@ -119,7 +128,8 @@ fn stages(
         return Ok(Ending::Stopped(step));
     }
     let stopped = Ok(Ending::Stopped(prepared.learner.steps_taken()));
-    let Some(data) = encode_dataset(config, &mut prepared, watch)? else { return stopped };
+    let run = TrainedRun::of_checkpoint(folder, config, prepared)?;
+    let Some(data) = encode_dataset(&run, watch)? else { return stopped };
     folder.write_codes(&data)?;
     watch.stage("measuring", config.metrics.len() as u64);
     let scores = measure(&config.metrics, &data, Seed(config.seed), &mut |name| watch.next_item(name))?;
@@ -128,7 +138,7 @@ fn stages(
         return stopped;
     }
     watch.stage("drawing", 0);
-    draw_all(folder, config, &mut prepared, &data)?;
+    draw_all(&run, &data)?;
     if watch.should_stop() {
         return stopped;
     }

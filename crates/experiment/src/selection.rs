@@ -5,7 +5,7 @@ use serde::{Deserialize, Serialize};
 use toml::Table;
 use unbraid_data::settings::{self, Setting, Values};
 use unbraid_data::{Dataset, Error, Result, Seed, Split};
-use unbraid_learn::{Learner, checkpoint};
+use unbraid_learn::Learner;
 use unbraid_metrics::{Better, METRICS, Subject};
 use unbraid_report::{RunFolder, SelectionRow};
 
@@ -157,16 +157,4 @@ fn is_better(better: Better, value: f64, than: f64) -> bool {
         Better::Low => value < than,
         Better::Neither => false,
     }
-}
-
-/// The bytes of the checkpoint that the final scores and pictures are of.
-pub fn final_model(folder: &RunFolder, config: &Config) -> Result<Vec<u8>> {
-    let is_best = config.selection.as_ref().is_some_and(|selection| selection.checkpoint == Which::Best);
-    if is_best && folder.best_model_path().exists() { folder.read_best_model() } else { folder.read_model() }
-}
-
-/// Puts the checkpoint that the final scores and pictures are of into the learner.
-pub fn load_final_model(folder: &RunFolder, config: &Config, learner: &mut Learner) -> Result<()> {
-    let origin = checkpoint::read(&final_model(folder, config)?, learner)?;
-    config.check_origin(&origin).map_err(|error| error.at(folder.config_path().display()))
 }

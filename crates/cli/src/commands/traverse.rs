@@ -7,7 +7,7 @@ use unbraid_data::Result;
 use unbraid_experiment::pictures::{Range, TraversalSettings, draw_traversals};
 
 use crate::Outcome;
-use crate::commands::report::open_trained;
+use crate::commands::report::open_encoded;
 use crate::output::print;
 
 /// Arguments of the command.
@@ -41,16 +41,15 @@ enum RangeName {
 
 /// Carries out the command.
 pub fn run(arguments: &Arguments) -> Result<Outcome> {
-    let mut trained = open_trained(&arguments.run)?;
+    let (run, data) = open_encoded(&arguments.run)?;
     let range = match arguments.range {
         RangeName::Fixed => Range::Fixed,
         RangeName::MinMax => Range::MinMax,
         RangeName::Std => Range::Std,
     };
     let settings = TraversalSettings { range, columns: arguments.columns, image: arguments.image };
-    let (folder, config) = (&trained.folder, &trained.config);
-    for name in draw_traversals(folder, config, &mut trained.prepared, &trained.data, &settings)? {
-        print(folder.figure_path(&name).display())?;
+    for name in draw_traversals(&run, &data, &settings)? {
+        print(run.folder.figure_path(&name).display())?;
     }
     Ok(Outcome::Done)
 }

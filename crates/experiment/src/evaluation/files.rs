@@ -60,7 +60,7 @@ fn read_input(path: &Path, reading: &Reading) -> Result<Input> {
 fn read_run(path: &Path, reading: &Reading) -> Result<Input> {
     let folder = RunFolder::open(path)?;
     let config = read_config(&folder)?;
-    let dataset = datasets::open(&config.dataset.name, &config.dataset.settings)?;
+    let dataset = datasets::build(&config.dataset.name, &config.dataset.settings)?;
     let mut data = read_codes(&folder, &config, dataset.as_ref())?;
     if reading.overrules_kinds() {
         data = data.with_kinds(&reading.kinds()).map_err(|error| error.at(path.display()))?;

@@ -1,0 +1,56 @@
+//! A run that was trained, opened for reading.
+
+use std::path::Path;
+use std::sync::Arc;
+
+use unbraid_data::{Dataset, Error, Result};
+use unbraid_learn::{TrainedModel, checkpoint};
+use unbraid_report::RunFolder;
+
+use crate::config::Config;
+use crate::prepare::{Prepared, prepare};
+use crate::run::read_config;
+use crate::selection::Which;
+
+/// A run with its dataset and the model that its scores and pictures are of. Several threads may use it at once.
+pub struct TrainedRun {
+    /// Its files.
+    pub folder: RunFolder,
+    /// What it was started with.
+    pub config: Config,
+    /// What it learned from.
+    pub dataset: Arc<dyn Dataset>,
+    /// What it learned: the best checkpoint where the config asks for it, else the last.
+    pub model: TrainedModel,
+    /// The step that the model was taken after.
+    pub step: u64,
+}
+
+impl TrainedRun {
+    /// Opens the run in a folder.
+    pub fn open(path: &Path) -> Result<Self> {
+        let folder = RunFolder::open(path)?;
+        let config = read_config(&folder)?;
+        if !folder.model_path().exists() {
+            return Err(Error::new(format!("there is no {}", folder.model_path().display()))
+                .help("put it back, or train again: the codes alone cannot be decoded"));
+        }
+        let prepared = prepare(&config)?;
+        Self::of_checkpoint(&folder, &config, prepared)
+    }
+
+    /// Reads the checkpoint that the final scores and pictures are of.
+    pub(crate) fn of_checkpoint(folder: &RunFolder, config: &Config, prepared: Prepared) -> Result<Self> {
+        let is_best = config.selection.as_ref().is_some_and(|selection| selection.checkpoint == Which::Best);
+        let path = match is_best && folder.best_model_path().exists() {
+            true => folder.best_model_path(),
+            false => folder.model_path(),
+        };
+        let Prepared { dataset, mut learner, .. } = prepared;
+        let bytes = unbraid_report::whole_file::read_whole(&path)?;
+        let origin = checkpoint::read(&bytes, &mut learner).map_err(|error| error.at(path.display()))?;
+        config.check_origin(&origin).map_err(|error| error.at(folder.config_path().display()))?;
+        let (model, step) = (learner.trained(), learner.steps_taken());
+        Ok(Self { folder: folder.clone(), config: config.clone(), dataset, model, step })
+    }
+}

@@ -52,7 +52,7 @@ fn report(name: &str, shapes: &[LayerShape], with_images: bool) {
     let backward_secs = secs_of(|| {
         let targets = StackGradients {
             images: with_images.then_some(&mut grad_images[..]),
-            layers: grads.iter_mut().map(|(weight, bias)| (&mut weight[..], &mut bias[..])).collect(),
+            layers: grads.iter_mut().map(|(weight, bias)| Some((&mut weight[..], &mut bias[..]))).collect(),
         };
         backward(&layers, &images, &kept, &out, &grad_out, targets);
     });

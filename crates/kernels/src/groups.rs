@@ -20,6 +20,10 @@ pub(crate) fn sum_over_groups<G: Send>(
     job: impl Fn(G, &mut [f32]) + Sync,
     finish: impl FnOnce(&[f32]),
 ) {
+    if len == 0 {
+        groups.into_par_iter().for_each(|group| job(group, &mut []));
+        return finish(&[]);
+    }
     with_scratch(groups.len().max(1) * len, |partials| {
         if groups.is_empty() {
             partials.fill(0.0);

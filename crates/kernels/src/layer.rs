@@ -133,8 +133,8 @@ impl Method {
     }
 
     /// Computes the gradients of some images on this thread; those of the prepared weight and, after them, of the bias
-    /// are added to `sums`.
-    pub(crate) fn backward(&self, backward: Backward, prepared: &[f32], sums: &mut [f32]) {
+    /// are added to `sums`, if they are wanted.
+    pub(crate) fn backward(&self, backward: Backward, prepared: &[f32], sums: Option<&mut [f32]>) {
         let pass = match (self.kind, self.layout) {
             (Kind::Conv, Some(_)) => winograd::conv_backward,
             (Kind::Conv, None) => direct::conv_backward,

@@ -21,7 +21,7 @@ mod shape;
 pub mod stack;
 mod winograd;
 
-pub use activation::Activation;
+pub use activation::{Activation, LEAKY_SLOPE};
 pub use layer::LayerShape;
 pub use linear::{LayerGradients, LayerValues, LinearShape, linear, linear_backward};
 pub use peak::product_rate;

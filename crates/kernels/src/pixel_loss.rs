@@ -9,6 +9,8 @@ use crate::shape::check_len;
 pub enum PixelLoss {
     /// `(o - t)^2`.
     SquaredError,
+    /// `|o - t|`; its slope where they are equal counts as 0.
+    AbsoluteError,
     /// `log(1 + exp(o)) - o t`: cross-entropy of a probability with logit `o`.
     CrossEntropy,
 }
@@ -18,6 +20,7 @@ impl PixelLoss {
     fn of(self, output: f32, pixel: f32) -> f32 {
         match self {
             Self::SquaredError => (output - pixel) * (output - pixel),
+            Self::AbsoluteError => (output - pixel).abs(),
             // The first two terms are log(1 + exp(o)), written so that nothing overflows.
             Self::CrossEntropy => output.max(0.0) + (-output.abs()).exp().ln_1p() - output * pixel,
         }
@@ -28,6 +31,7 @@ impl PixelLoss {
     fn slope(self, output: f32, pixel: f32) -> f32 {
         match self {
             Self::SquaredError => 2.0 * (output - pixel),
+            Self::AbsoluteError => sign(output - pixel),
             Self::CrossEntropy => 1.0 / (1.0 + (-output).exp()) - pixel,
         }
     }
@@ -37,6 +41,7 @@ impl PixelLoss {
     fn pixel_slope(self, output: f32, pixel: f32) -> f32 {
         match self {
             Self::SquaredError => 2.0 * (pixel - output),
+            Self::AbsoluteError => sign(pixel - output),
             Self::CrossEntropy => -output,
         }
     }
@@ -49,28 +54,28 @@ impl PixelLoss {
             // Each loss has a loop of its own, without a choice inside.
             *sum = match self {
                 Self::SquaredError => sum_of(outputs, images, |o, t| Self::SquaredError.of(o, t)),
+                Self::AbsoluteError => sum_of(outputs, images, |o, t| Self::AbsoluteError.of(o, t)),
                 Self::CrossEntropy => sum_of(outputs, images, |o, t| Self::CrossEntropy.of(o, t)),
             };
         });
     }
 
-    /// Fills the gradients of [`PixelLoss::sums`] from that of the sums: with respect to the outputs and, if it is
-    /// wanted, to the images.
+    /// Fills the gradients of [`PixelLoss::sums`] from that of the sums: with respect to the outputs and to the images,
+    /// each if it is wanted.
     pub fn backward(
         self,
         outputs: &[f32],
         images: &[f32],
         grad_sums: &[f32],
-        grad_outputs: &mut [f32],
+        grad_outputs: Option<&mut [f32]>,
         grad_images: Option<&mut [f32]>,
     ) {
-        check_len("grad_outputs", grad_outputs.len(), outputs.len());
-        match self {
-            Self::SquaredError => {
-                fill(outputs, images, grad_sums, grad_outputs, |o, t| Self::SquaredError.slope(o, t));
-            }
-            Self::CrossEntropy => {
-                fill(outputs, images, grad_sums, grad_outputs, |o, t| Self::CrossEntropy.slope(o, t));
+        if let Some(grad) = grad_outputs {
+            check_len("grad_outputs", grad.len(), outputs.len());
+            match self {
+                Self::SquaredError => fill(outputs, images, grad_sums, grad, |o, t| Self::SquaredError.slope(o, t)),
+                Self::AbsoluteError => fill(outputs, images, grad_sums, grad, |o, t| Self::AbsoluteError.slope(o, t)),
+                Self::CrossEntropy => fill(outputs, images, grad_sums, grad, |o, t| Self::CrossEntropy.slope(o, t)),
             }
         }
         if let Some(grad_images) = grad_images {
@@ -78,6 +83,12 @@ impl PixelLoss {
             fill(outputs, images, grad_sums, grad_images, |o, t| self.pixel_slope(o, t));
         }
     }
+}
+
+/// -1, 0 or 1. `f32::signum` would be 1 at 0; NaN stays NaN.
+#[inline(always)]
+fn sign(value: f32) -> f32 {
+    if value == 0.0 { 0.0 } else { value.signum() }
 }
 
 /// Several sums at once: one chain of additions is slow, and loses digits when it is long.
@@ -120,6 +131,8 @@ mod tests {
         let mut sums = [9.0; 2];
         PixelLoss::SquaredError.sums(&[0.5, -1.0, 2.0, 0.0], &[0.0, 1.0, 1.0, 0.0], &mut sums);
         assert_eq!(sums, [4.25, 1.0]);
+        PixelLoss::AbsoluteError.sums(&[0.5, -1.0, 2.0, 0.0], &[0.0, 1.0, 1.0, 0.0], &mut sums);
+        assert_eq!(sums, [2.5, 1.0]);
         // Logit 0 is probability 1/2: ln 2 whatever the pixel. Logit ln 3 is 3/4: -ln(3/4) for a pixel of 1.
         PixelLoss::CrossEntropy.sums(&[0.0, 3.0_f32.ln(), -200.0, 200.0], &[0.3, 1.0, 1.0, 0.0], &mut sums);
         assert!((sums[0] - (2.0_f32.ln() + (4.0_f32 / 3.0).ln())).abs() < 1e-6, "{sums:?}");
@@ -129,9 +142,9 @@ mod tests {
     #[test]
     fn slopes_are_finite_differences() {
         let (outputs, images) = ([0.3, -1.2, 2.5, 0.0], [0.5, 1.0, 0.0, 0.25]);
-        for loss in [PixelLoss::SquaredError, PixelLoss::CrossEntropy] {
+        for loss in [PixelLoss::SquaredError, PixelLoss::AbsoluteError, PixelLoss::CrossEntropy] {
             let (mut grad_outputs, mut grad_images) = ([9.0; 4], [9.0; 4]);
-            loss.backward(&outputs, &images, &[1.0, -2.0], &mut grad_outputs, Some(&mut grad_images));
+            loss.backward(&outputs, &images, &[1.0, -2.0], Some(&mut grad_outputs), Some(&mut grad_images));
             for index in 0..4 {
                 let scale = [1.0, -2.0][index / 2];
                 let (output, pixel, step) = (outputs[index], images[index], 1e-2_f32);
@@ -141,5 +154,14 @@ mod tests {
                 assert!((grad_images[index] - scale * along_pixel).abs() < 1e-3, "{loss:?} {index}");
             }
         }
+    }
+
+    #[test]
+    fn the_slope_of_an_absolute_error_is_a_sign_and_zero_at_its_kink() {
+        let (mut grad_outputs, mut grad_images) = ([9.0; 4], [9.0; 4]);
+        let (outputs, images) = ([0.5, 0.25, -1.0, f32::NAN], [0.25, 0.25, 0.0, 0.0]);
+        PixelLoss::AbsoluteError.backward(&outputs, &images, &[3.0], Some(&mut grad_outputs), Some(&mut grad_images));
+        assert_eq!((&grad_outputs[..3], &grad_images[..3]), (&[3.0, 0.0, -3.0][..], &[-3.0, 0.0, 3.0][..]));
+        assert!(grad_outputs[3].is_nan() && grad_images[3].is_nan());
     }
 }

@@ -152,6 +152,11 @@ pub(crate) fn check_len(name: &str, found: usize, wanted: usize) {
     assert!(found == wanted, "{name} must hold {wanted} values for this shape, but holds {found}");
 }
 
+/// The same for a slice that is filled only if it is wanted.
+pub(crate) fn check_wanted_len(name: &str, found: Option<&[f32]>, wanted: usize) {
+    check_len(name, found.map_or(wanted, <[f32]>::len), wanted);
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;

@@ -10,7 +10,7 @@ use crate::backward::Backward;
 use crate::groups::{group_images, sum_over_groups};
 use crate::layer::{LayerShape, Method};
 use crate::scratch::with_scratch;
-use crate::shape::check_len;
+use crate::shape::{check_len, check_wanted_len};
 
 /// Most images that go through the layers together: enough for products of a good size in the layers of few pixels.
 const BLOCK_IMAGES: usize = 16;
@@ -29,12 +29,12 @@ pub struct StackLayer<'a> {
     pub activation: Activation,
 }
 
-/// Where the gradients of a stack go. What the slices hold before is overwritten.
+/// Where the gradients of a stack go; none is computed that is not wanted. What the slices hold before is overwritten.
 pub struct StackGradients<'a> {
-    /// With respect to what went into the first layer; none if it is not wanted.
+    /// With respect to what went into the first layer.
     pub images: Option<&'a mut [f32]>,
     /// With respect to the weight and the bias of each layer.
-    pub layers: Vec<(&'a mut [f32], &'a mut [f32])>,
+    pub layers: Vec<Option<(&'a mut [f32], &'a mut [f32])>>,
 }
 
 /// Length of what the backward pass needs of the forward pass: the outputs of all layers but the last.
@@ -81,20 +81,23 @@ pub fn backward(
     stack.check(images, Some(kept), out);
     stack.check_gradients(grad_out, &gradients);
     let block_images = stack.block_images();
+    let wanted: Vec<bool> = gradients.layers.iter().map(Option::is_some).collect();
     let pass = Pass { images, kept, out, grad_out, grad_images: gradients.images };
     let groups = stack.split(pass, group_images(stack.batch, block_images));
     stack.with_prepared(|prepared| {
         let add_group = |group: Pass, sums: &mut [f32]| {
             for block in stack.split(group, block_images) {
-                stack.backward_block(block, prepared, sums);
+                stack.backward_block(block, prepared, &wanted, sums);
             }
         };
-        sum_over_groups(groups, stack.sums_len(), add_group, |sums| {
+        sum_over_groups(groups, stack.sums_len(&wanted), add_group, |sums| {
             let mut sums = sums;
-            for ((_, method), (grad_weight, grad_bias)) in stack.layers.iter().zip(gradients.layers) {
-                let (of_layer, others) = sums.split_at(method.prepared_len() + grad_bias.len());
-                method.finish_gradients(of_layer, grad_weight, grad_bias);
-                sums = others;
+            for ((_, method), gradients) in stack.layers.iter().zip(gradients.layers) {
+                if let Some((grad_weight, grad_bias)) = gradients {
+                    let (of_layer, others) = sums.split_at(method.prepared_len() + grad_bias.len());
+                    method.finish_gradients(of_layer, grad_weight, grad_bias);
+                    sums = others;
+                }
             }
         });
     });
@@ -142,12 +145,13 @@ impl<'a> Stack<'a> {
 
     fn check_gradients(&self, grad_out: &[f32], gradients: &StackGradients) {
         check_len("grad_out", grad_out.len(), self.batch * self.out_image_len());
-        let images_len = self.batch * self.image_len();
-        check_len("grad_images", gradients.images.as_ref().map_or(images_len, |grad| grad.len()), images_len);
-        assert!(gradients.layers.len() == self.layers.len(), "there must be gradients for each layer");
-        for ((layer, _), (grad_weight, grad_bias)) in self.layers.iter().zip(&gradients.layers) {
-            check_len("grad_weight", grad_weight.len(), layer.shape.weight_len());
-            check_len("grad_bias", grad_bias.len(), layer.shape.bias_len());
+        check_wanted_len("grad_images", gradients.images.as_deref(), self.batch * self.image_len());
+        assert!(gradients.layers.len() == self.layers.len(), "there must be gradients for each layer, or none of it");
+        for ((layer, _), gradients) in self.layers.iter().zip(&gradients.layers) {
+            if let Some((grad_weight, grad_bias)) = gradients {
+                check_len("grad_weight", grad_weight.len(), layer.shape.weight_len());
+                check_len("grad_bias", grad_bias.len(), layer.shape.bias_len());
+            }
         }
     }
 
@@ -165,9 +169,10 @@ impl<'a> Stack<'a> {
         n_images.div_ceil(n_images.div_ceil(BLOCK_IMAGES))
     }
 
-    /// Length of the gradients of all prepared weights and biases.
-    fn sums_len(&self) -> usize {
-        self.layers.iter().map(|(layer, method)| method.prepared_len() + layer.bias.len()).sum()
+    /// Length of the gradients of the prepared weights and biases of the layers where they are wanted.
+    fn sums_len(&self, wanted: &[bool]) -> usize {
+        let wanted = self.layers.iter().zip(wanted).filter(|(_, wanted)| **wanted);
+        wanted.map(|((layer, method), _)| method.prepared_len() + layer.bias.len()).sum()
     }
 
     /// Calls `job` with the weights of all layers as they are wanted, one after the other.
@@ -201,7 +206,7 @@ impl<'a> Stack<'a> {
     }
 
     /// Some images back through all layers; `sums` are as long as [`Stack::sums_len`] says.
-    fn backward_block(&self, pass: Pass, prepared: &[f32], sums: &mut [f32]) {
+    fn backward_block(&self, pass: Pass, prepared: &[f32], wanted: &[bool], sums: &mut [f32]) {
         let n_images = pass.images.len() / self.image_len();
         let largest = self.layers.iter().map(|(layer, _)| layer.shape.image_len()).max().unwrap_or(0);
         let (mut kept, mut prepared, mut sums) = (pass.kept, prepared, sums);
@@ -212,17 +217,22 @@ impl<'a> Stack<'a> {
             let mut out = pass.out;
             for (depth, (layer, method)) in self.layers.iter().enumerate().rev() {
                 let image_len = n_images * layer.shape.image_len();
+                let wanted_below = grad_images.is_some() || wanted[..depth].contains(&true);
+                if !wanted_below && !wanted[depth] {
+                    break;
+                }
                 let (images, grad) = if depth == 0 {
                     (pass.images, grad_images.take())
                 } else {
                     let (below, images) = kept.split_at(kept.len() - image_len);
                     kept = below;
-                    (images, Some(&mut spare[..image_len]))
+                    (images, wanted_below.then_some(&mut spare[..image_len]))
                 };
                 let grad_out = if depth + 1 == self.layers.len() { pass.grad_out } else { &other[..out.len()] };
                 let (weights, weight) = prepared.split_at(prepared.len() - method.prepared_len());
-                let n_below = sums.len() - weight.len() - layer.bias.len();
-                let (sums_below, sums_here) = sums.split_at_mut(n_below);
+                let n_here = if wanted[depth] { weight.len() + layer.bias.len() } else { 0 };
+                let (sums_below, sums_here) = sums.split_at_mut(sums.len() - n_here);
+                let sums_here = wanted[depth].then_some(sums_here);
                 let grad_out = MaskedValues::before(layer.activation, out, grad_out);
                 method.backward(Backward { images, grad_out, grad_images: grad }, weight, sums_here);
                 (out, prepared, sums) = (images, weights, sums_below);

@@ -6,8 +6,8 @@ use proptest::prelude::*;
 use unbraid_kernels::{Activation, ConvShape, LayerGradients, LayerValues, TransposedShape};
 
 use reference::{
-    assert_close, conv, conv_backward, dot, naive_conv, naive_grad_images, naive_grad_weights, noise, sums_by_channel,
-    transposed_conv, transposed_conv_backward,
+    ACTIVATIONS, after, assert_close, before, conv, conv_backward, dot, naive_conv, naive_grad_images,
+    naive_grad_weights, noise, sums_by_channel, transposed_conv, transposed_conv_backward,
 };
 
 prop_compose! {
@@ -56,17 +56,12 @@ prop_compose! {
 fn check_conv(shape: &ConvShape) {
     let (images, weight, bias) = parameters(shape.images_len(), shape.weight_len(), shape.out_channels);
     let mut out = vec![f32::NAN; shape.out_len()];
-    conv(shape, &images, &weight, &bias, Activation::None, &mut out);
     let mut wanted = naive_conv(shape, &images, &weight);
     add_bias(&bias, &mut wanted);
-    assert_close(&out, &wanted);
-
-    conv(shape, &images, &weight, &bias, Activation::Relu, &mut out);
-    wanted.iter_mut().for_each(|value| *value = value.max(0.0));
-    assert_close(&out, &wanted);
-
-    for activation in [Activation::None, Activation::Relu] {
-        let layer = LayerValues { images: &images, weight: &weight, out: &out, activation };
+    for activation in ACTIVATIONS {
+        conv(shape, &images, &weight, &bias, activation, &mut out);
+        assert_close(&out, &after(activation, &wanted));
+        let layer = LayerValues { inputs: &images, weight: &weight, out: &out, activation };
         let grad_out = noise(shape.out_len(), 4);
         let found = Gradients::of(&layer, bias.len(), |gradients| conv_backward(shape, layer, &grad_out, gradients));
         let grad_out = before(activation, &grad_out, &out);
@@ -81,17 +76,12 @@ fn check_transposed_conv(shape: &TransposedShape) {
     let adjoint = shape.adjoint();
     let (images, weight, bias) = parameters(shape.images_len(), shape.weight_len(), shape.out_channels);
     let mut out = vec![f32::NAN; shape.out_len()];
-    transposed_conv(shape, &images, &weight, &bias, Activation::None, &mut out);
     let mut wanted = naive_grad_images(&adjoint, &images, &turned(shape, &weight));
     add_bias(&bias, &mut wanted);
-    assert_close(&out, &wanted);
-
-    transposed_conv(shape, &images, &weight, &bias, Activation::Relu, &mut out);
-    wanted.iter_mut().for_each(|value| *value = value.max(0.0));
-    assert_close(&out, &wanted);
-
-    for activation in [Activation::None, Activation::Relu] {
-        let layer = LayerValues { images: &images, weight: &weight, out: &out, activation };
+    for activation in ACTIVATIONS {
+        transposed_conv(shape, &images, &weight, &bias, activation, &mut out);
+        assert_close(&out, &after(activation, &wanted));
+        let layer = LayerValues { inputs: &images, weight: &weight, out: &out, activation };
         let grad_out = noise(shape.out_len(), 4);
         let backward = |gradients: LayerGradients| transposed_conv_backward(shape, layer, &grad_out, gradients);
         let found = Gradients::of(&layer, bias.len(), backward);
@@ -109,23 +99,20 @@ struct Gradients {
 }
 
 impl Gradients {
-    /// What `backward` fills in, which must be the same for weight and bias if the images' is not wanted.
+    /// What `backward` fills in, which must be the same if only the parameters' or only the images' are wanted.
     fn of(layer: &LayerValues, bias_len: usize, backward: impl Fn(LayerGradients)) -> Self {
         let unfilled = |len| vec![f32::NAN; len];
         let (mut images, mut weight, mut bias) =
-            (unfilled(layer.images.len()), unfilled(layer.weight.len()), unfilled(bias_len));
-        backward(LayerGradients { images: None, weight: &mut weight, bias: &mut bias });
+            (unfilled(layer.inputs.len()), unfilled(layer.weight.len()), unfilled(bias_len));
+        backward(LayerGradients { inputs: None, weight: Some(&mut weight), bias: Some(&mut bias) });
         let alone = (weight.clone(), bias.clone());
-        backward(LayerGradients { images: Some(&mut images), weight: &mut weight, bias: &mut bias });
+        backward(LayerGradients { inputs: Some(&mut images), weight: Some(&mut weight), bias: Some(&mut bias) });
         assert!(alone == (weight.clone(), bias.clone()));
+        let mut images_alone = unfilled(images.len());
+        backward(LayerGradients { inputs: Some(&mut images_alone), weight: None, bias: None });
+        assert!(images_alone == images);
         Self { images, weight, bias }
     }
-}
-
-/// The gradient before the activation, from that of the output.
-fn before(activation: Activation, grad_out: &[f32], out: &[f32]) -> Vec<f32> {
-    let lets_through = |out: f32| activation == Activation::None || out > 0.0;
-    grad_out.iter().zip(out).map(|(grad, out)| if lets_through(*out) { *grad } else { 0.0 }).collect()
 }
 
 proptest! {
@@ -144,7 +131,7 @@ proptest! {
         let (images, weight, grad_out) = (noise(shape.images_len(), 4), noise(shape.weight_len(), 5), noise(shape.out_len(), 6));
         let mut out = vec![0.0; shape.out_len()];
         conv(&shape, &images, &weight, &vec![0.0; shape.out_channels], Activation::None, &mut out);
-        let layer = LayerValues { images: &images, weight: &weight, out: &out, activation: Activation::None };
+        let layer = LayerValues { inputs: &images, weight: &weight, out: &out, activation: Activation::None };
         let backward = |gradients: LayerGradients| conv_backward(&shape, layer, &grad_out, gradients);
         let gap = dot(&out, &grad_out) - dot(&images, &Gradients::of(&layer, shape.out_channels, backward).images);
         let largest_possible = (dot(&out, &out) * dot(&grad_out, &grad_out)).sqrt();

@@ -105,8 +105,9 @@ fn check(
     let out = out_of(&images, &weight, &bias);
     let (mut grad_images, mut grad_weight, mut grad_bias) =
         (vec![0.0; images_len], vec![0.0; weight_len], vec![0.0; bias_len]);
-    let layer = LayerValues { images: &images, weight: &weight, out: &out, activation: Activation::Relu };
-    let gradients = LayerGradients { images: Some(&mut grad_images), weight: &mut grad_weight, bias: &mut grad_bias };
+    let layer = LayerValues { inputs: &images, weight: &weight, out: &out, activation: Activation::Relu };
+    let gradients =
+        LayerGradients { inputs: Some(&mut grad_images), weight: Some(&mut grad_weight), bias: Some(&mut grad_bias) };
     backward(layer, &grad_out, gradients);
 
     let loss = |images: &[f32], weight: &[f32], bias: &[f32]| dot(&out_of(images, weight, bias), &grad_out);

@@ -37,7 +37,7 @@ fn in_one(shapes: &[LayerShape]) -> Vec<Vec<f32>> {
     let mut grads = parameters.clone();
     let targets = StackGradients {
         images: Some(&mut grad_images),
-        layers: grads.iter_mut().map(|(weight, bias)| (&mut weight[..], &mut bias[..])).collect(),
+        layers: grads.iter_mut().map(|(weight, bias)| Some((&mut weight[..], &mut bias[..]))).collect(),
     };
     stack::backward(&layers, &images, &kept, &out, &noise(out_len, 9), targets);
     let grads = grads.into_iter().flat_map(|(weight, bias)| [weight, bias]);
@@ -58,8 +58,10 @@ fn one_by_one(shapes: &[LayerShape]) -> Vec<Vec<f32>> {
     for (depth, layer) in layers.iter().enumerate().rev() {
         let (mut grad_images, mut grad_weight, mut grad_bias) =
             (made[depth].clone(), layer.weight.to_vec(), layer.bias.to_vec());
-        let targets =
-            StackGradients { images: Some(&mut grad_images), layers: vec![(&mut grad_weight[..], &mut grad_bias[..])] };
+        let targets = StackGradients {
+            images: Some(&mut grad_images),
+            layers: vec![Some((&mut grad_weight[..], &mut grad_bias[..]))],
+        };
         stack::backward(std::slice::from_ref(layer), &made[depth], &[], &made[depth + 1], &grad, targets);
         grads.extend([grad_bias, grad_weight]);
         grad = grad_images;
@@ -108,5 +110,36 @@ fn a_stack_gives_the_same_bits_on_any_number_of_threads() {
         };
         let alone = on(1);
         assert!(alone == on(2) && alone == on(3), "batch {batch}");
+    }
+}
+
+/// Layers whose gradients are not wanted change no bit of the others', and nothing is written for them.
+#[test]
+fn gradients_of_some_layers_can_be_had_without_the_others() {
+    let shapes = shapes(37, 16);
+    let parameters = parameters(&shapes);
+    let layers = layers(&shapes, &parameters);
+    let (images, out_len) = (images(&shapes), 37 * shapes[2].out_image_len());
+    let (mut kept, mut out) = (vec![f32::NAN; kept_len(&shapes)], vec![f32::NAN; out_len]);
+    stack::forward(&layers, &images, Some(&mut kept), &mut out);
+    let gradients = |wanted: [bool; 4]| {
+        let mut filled: Vec<_> = parameters.iter().flat_map(|(weight, bias)| [weight.len(), bias.len()]).collect();
+        filled.insert(0, images.len());
+        let mut filled: Vec<_> = filled.into_iter().map(|len| vec![f32::NAN; len]).collect();
+        let (of_images, of_layers) = filled.split_at_mut(1);
+        let pairs = of_layers.as_chunks_mut::<2>().0.iter_mut().zip(&wanted[1..]);
+        let targets = StackGradients {
+            images: wanted[0].then_some(&mut of_images[0]),
+            layers: pairs.map(|([weight, bias], wanted)| wanted.then_some((&mut weight[..], &mut bias[..]))).collect(),
+        };
+        stack::backward(&layers, &images, &kept, &out, &noise(out_len, 9), targets);
+        filled
+    };
+    let all = gradients([true; 4]);
+    for wanted in (0..16_u8).map(|bits| std::array::from_fn(|index| bits & (1 << index) > 0)) {
+        for (index, (found, all)) in gradients(wanted).iter().zip(&all).enumerate() {
+            let is_wanted = wanted[index.div_ceil(2)];
+            assert!(if is_wanted { found == all } else { found.iter().all(|value| value.is_nan()) }, "{wanted:?}");
+        }
     }
 }

@@ -15,8 +15,9 @@ fn all_results(shape: &ConvShape) -> Vec<u32> {
     conv(shape, &images, &weight, &bias, Activation::Relu, &mut out);
     let (mut grad_images, mut grad_weight, mut grad_bias) =
         (vec![0.0; images.len()], vec![0.0; weight.len()], vec![0.0; bias.len()]);
-    let layer = LayerValues { images: &images, weight: &weight, out: &out, activation: Activation::Relu };
-    let gradients = LayerGradients { images: Some(&mut grad_images), weight: &mut grad_weight, bias: &mut grad_bias };
+    let layer = LayerValues { inputs: &images, weight: &weight, out: &out, activation: Activation::Relu };
+    let gradients =
+        LayerGradients { inputs: Some(&mut grad_images), weight: Some(&mut grad_weight), bias: Some(&mut grad_bias) };
     conv_backward(shape, layer, &out, gradients);
     [out, grad_images, grad_weight, grad_bias].concat().into_iter().map(f32::to_bits).collect()
 }
@@ -28,8 +29,9 @@ fn all_transposed_results(shape: &TransposedShape) -> Vec<u32> {
     transposed_conv(shape, &images, &weight, &bias, Activation::Relu, &mut out);
     let (mut grad_images, mut grad_weight, mut grad_bias) =
         (vec![0.0; images.len()], vec![0.0; weight.len()], vec![0.0; bias.len()]);
-    let layer = LayerValues { images: &images, weight: &weight, out: &out, activation: Activation::Relu };
-    let gradients = LayerGradients { images: Some(&mut grad_images), weight: &mut grad_weight, bias: &mut grad_bias };
+    let layer = LayerValues { inputs: &images, weight: &weight, out: &out, activation: Activation::Relu };
+    let gradients =
+        LayerGradients { inputs: Some(&mut grad_images), weight: Some(&mut grad_weight), bias: Some(&mut grad_bias) };
     transposed_conv_backward(shape, layer, &out, gradients);
     [out, grad_images, grad_weight, grad_bias].concat().into_iter().map(f32::to_bits).collect()
 }

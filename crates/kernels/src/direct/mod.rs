@@ -56,23 +56,25 @@ pub(crate) fn transposed_conv(shape: &ConvShape, coarse: &[f32], weight: &[f32],
     });
 }
 
-/// Adds the gradients of [`conv`] to `sums`, those of the weight and then those of the bias, from that of its output on
-/// the coarse grid.
-pub(crate) fn conv_backward(shape: &ConvShape, backward: Backward, weight: &[f32], sums: &mut [f32]) {
+/// Adds the gradients of [`conv`] to `sums`, if they are wanted, those of the weight and then those of the bias, from that
+/// of its output on the coarse grid.
+pub(crate) fn conv_backward(shape: &ConvShape, backward: Backward, weight: &[f32], sums: Option<&mut [f32]>) {
     let tiling = Tiling::new(shape);
     let weight = Matrix::of_rows(weight, shape.out_channels).transposed();
-    let (sums_of_weight, sums_of_bias) = sums.split_at_mut(shape.weight_len());
+    let mut sums = sums.map(|sums| sums.split_at_mut(shape.weight_len()));
     let lens = ImageLens { images: shape.image_len(), out: shape.out_image_len() };
     with_scratch(tiling.coarse_block_len() + tiling.patches_len(), |scratch| {
         let (copy, patches) = scratch.split_at_mut(tiling.coarse_block_len());
         for block in backward.split(tiling.block_images, lens) {
             let grad_coarse = block.grad_out.masked(copy);
-            add_rows(grad_coarse, sums_of_bias);
-            for (tile_index, coarse) in grad_coarse.chunks(tiling.coarse_tile_len()).enumerate() {
-                let patches = tiling.gather_tile(block.images, tile_index, coarse.len(), patches);
-                let (patches, coarse) = tiling.matrices(patches, coarse);
-                let target = Target::of_rows(sums_of_weight, shape.out_channels);
-                multiply(patches.transposed(), coarse, Store::Add, target);
+            if let Some((sums_of_weight, sums_of_bias)) = &mut sums {
+                add_rows(grad_coarse, sums_of_bias);
+                for (tile_index, coarse) in grad_coarse.chunks(tiling.coarse_tile_len()).enumerate() {
+                    let patches = tiling.gather_tile(block.images, tile_index, coarse.len(), patches);
+                    let (patches, coarse) = tiling.matrices(patches, coarse);
+                    let target = Target::of_rows(sums_of_weight, shape.out_channels);
+                    multiply(patches.transposed(), coarse, Store::Add, target);
+                }
             }
             if let Some(grad_fine) = block.grad_images {
                 grad_fine.fill(0.0);
@@ -84,27 +86,36 @@ pub(crate) fn conv_backward(shape: &ConvShape, backward: Backward, weight: &[f32
     });
 }
 
-/// Adds the gradients of [`transposed_conv`] to `sums`, those of the weight and then those of the bias, from that of its
-/// output on the fine grid.
-pub(crate) fn transposed_conv_backward(shape: &ConvShape, backward: Backward, weight: &[f32], sums: &mut [f32]) {
+/// Adds the gradients of [`transposed_conv`] to `sums`, if they are wanted, those of the weight and then those of the
+/// bias, from that of its output on the fine grid.
+pub(crate) fn transposed_conv_backward(
+    shape: &ConvShape,
+    backward: Backward,
+    weight: &[f32],
+    sums: Option<&mut [f32]>,
+) {
     let tiling = Tiling::new(shape);
     let weight = Matrix::of_rows(weight, shape.patch_len()).transposed();
-    let (sums_of_weight, sums_of_bias) = sums.split_at_mut(shape.weight_len());
+    let mut sums = sums.map(|sums| sums.split_at_mut(shape.weight_len()));
     let lens = ImageLens { images: shape.out_image_len(), out: shape.image_len() };
     with_scratch(tiling.fine_block_len() + tiling.patches_len(), |scratch| {
         let (copy, patches) = scratch.split_at_mut(tiling.fine_block_len());
         for mut block in backward.split(tiling.block_images, lens) {
             let grad_fine = block.grad_out.masked(copy);
-            add_rows(grad_fine, sums_of_bias);
+            if let Some((_, sums_of_bias)) = &mut sums {
+                add_rows(grad_fine, sums_of_bias);
+            }
             for (tile_index, coarse) in block.images.chunks(tiling.coarse_tile_len()).enumerate() {
                 let patches = tiling.gather_tile(grad_fine, tile_index, coarse.len(), patches);
                 if let Some(grad_coarse) = &mut block.grad_images {
                     let tile = &mut grad_coarse[tile_index * tiling.coarse_tile_len()..][..coarse.len()];
                     tiling.to_coarse(patches, weight, tile);
                 }
-                let (patches, coarse) = tiling.matrices(patches, coarse);
-                let target = Target::of_rows(sums_of_weight, shape.patch_len());
-                multiply(coarse.transposed(), patches, Store::Add, target);
+                if let Some((sums_of_weight, _)) = &mut sums {
+                    let (patches, coarse) = tiling.matrices(patches, coarse);
+                    let target = Target::of_rows(sums_of_weight, shape.patch_len());
+                    multiply(coarse.transposed(), patches, Store::Add, target);
+                }
             }
         }
     });

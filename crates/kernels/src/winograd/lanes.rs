@@ -2,6 +2,8 @@
 
 use pulp::Simd;
 
+use crate::activation::{Activation, LEAKY_SLOPE};
+
 /// Every vector width divides this, so a grid with a multiple of it as channels is all vectors.
 pub(super) const WIDEST: usize = 16;
 
@@ -29,16 +31,26 @@ pub(super) fn sub3<S: Simd>(simd: S, a: [S::f32s; 3], b: [S::f32s; 3]) -> [S::f3
     [simd.sub_f32s(a[0], b[0]), simd.sub_f32s(a[1], b[1]), simd.sub_f32s(a[2], b[2])]
 }
 
-/// Zero where negative. NaN stays.
+/// What comes out of an activation. NaN stays.
 #[inline(always)]
-pub(super) fn relu<S: Simd>(simd: S, value: S::f32s) -> S::f32s {
+pub(super) fn activated<S: Simd>(simd: S, activation: Activation, value: S::f32s) -> S::f32s {
     let zero = simd.splat_f32s(0.0);
-    simd.select_f32s(simd.less_than_f32s(value, zero), zero, value)
+    let below = match activation {
+        Activation::None => return value,
+        Activation::Relu => zero,
+        Activation::LeakyRelu => simd.mul_f32s(simd.splat_f32s(LEAKY_SLOPE), value),
+    };
+    simd.select_f32s(simd.less_than_f32s(value, zero), below, value)
 }
 
-/// Zero where the ReLU's output is.
+/// The gradient of what went into an activation, from that of what came out and from what came out.
 #[inline(always)]
-pub(super) fn relu_gradient<S: Simd>(simd: S, grad: S::f32s, out: S::f32s) -> S::f32s {
+pub(super) fn gradient_before<S: Simd>(simd: S, activation: Activation, grad: S::f32s, out: S::f32s) -> S::f32s {
     let zero = simd.splat_f32s(0.0);
-    simd.select_f32s(simd.less_than_or_equal_f32s(out, zero), zero, grad)
+    let below = match activation {
+        Activation::None => return grad,
+        Activation::Relu => zero,
+        Activation::LeakyRelu => simd.mul_f32s(simd.splat_f32s(LEAKY_SLOPE), grad),
+    };
+    simd.select_f32s(simd.less_than_or_equal_f32s(out, zero), below, grad)
 }

@@ -87,21 +87,23 @@ pub(crate) fn transposed_conv(shape: &ConvShape, coarse: &[f32], weight: &[f32],
     }
 }
 
-/// Adds the gradients of [`conv`] to `sums`, those of the transformed weight and then those of the bias, from that of its
-/// output on the coarse grid.
-pub(crate) fn conv_backward(shape: &ConvShape, backward: Backward, weight: &[f32], sums: &mut [f32]) {
+/// Adds the gradients of [`conv`] to `sums`, if they are wanted, those of the transformed weight and then those of the
+/// bias, from that of its output on the coarse grid.
+pub(crate) fn conv_backward(shape: &ConvShape, backward: Backward, weight: &[f32], sums: Option<&mut [f32]>) {
     let plan = Plan::new(shape);
-    let (sums_of_weight, sums_of_bias) = sums.split_at_mut(weight.len());
+    let mut sums = sums.map(|sums| sums.split_at_mut(weight.len()));
     let lens = ImageLens { images: shape.image_len(), out: shape.out_image_len() };
     for block in backward.split(plan.block_images, lens) {
         plan.with_transformed(block.images.len() / shape.image_len(), |v, e| {
             plan.tiles.transform_coarse(block.grad_out, e);
-            plan.tiles.add_coarse(e, sums_of_bias);
-            plan.tiles.transform_fine(MaskedValues::plain(block.images), v);
-            for point in 0..POINTS {
-                let (fine, coarse) = (plan.fine_matrix(v, point), plan.coarse_matrix(e, point));
-                let target = plan.weight_target(sums_of_weight, point, shape.out_channels);
-                multiply(fine.transposed(), coarse, Store::Add, target);
+            if let Some((sums_of_weight, sums_of_bias)) = &mut sums {
+                plan.tiles.add_coarse(e, sums_of_bias);
+                plan.tiles.transform_fine(MaskedValues::plain(block.images), v);
+                for point in 0..POINTS {
+                    let (fine, coarse) = (plan.fine_matrix(v, point), plan.coarse_matrix(e, point));
+                    let target = plan.weight_target(sums_of_weight, point, shape.out_channels);
+                    multiply(fine.transposed(), coarse, Store::Add, target);
+                }
             }
             if let Some(grad_images) = block.grad_images {
                 for point in 0..POINTS {
@@ -114,21 +116,28 @@ pub(crate) fn conv_backward(shape: &ConvShape, backward: Backward, weight: &[f32
     }
 }
 
-/// Adds the gradients of [`transposed_conv`] to `sums`, those of the transformed weight and then those of the bias, from
-/// that of its output on the fine grid.
-pub(crate) fn transposed_conv_backward(shape: &ConvShape, backward: Backward, weight: &[f32], sums: &mut [f32]) {
+/// Adds the gradients of [`transposed_conv`] to `sums`, if they are wanted, those of the transformed weight and then those
+/// of the bias, from that of its output on the fine grid.
+pub(crate) fn transposed_conv_backward(
+    shape: &ConvShape,
+    backward: Backward,
+    weight: &[f32],
+    sums: Option<&mut [f32]>,
+) {
     let plan = Plan::new(shape);
-    let (sums_of_weight, sums_of_bias) = sums.split_at_mut(weight.len());
+    let mut sums = sums.map(|sums| sums.split_at_mut(weight.len()));
     let lens = ImageLens { images: shape.out_image_len(), out: shape.image_len() };
     for block in backward.split(plan.block_images, lens) {
         plan.with_transformed(block.images.len() / shape.out_image_len(), |v, e| {
             plan.tiles.transform_fine(block.grad_out, v);
-            with_scratch(block.grad_out.values.len(), |copy| add_rows(block.grad_out.masked(copy), sums_of_bias));
-            plan.tiles.transform_coarse(MaskedValues::plain(block.images), e);
-            for point in 0..POINTS {
-                let (fine, coarse) = (plan.fine_matrix(v, point), plan.coarse_matrix(e, point));
-                let target = plan.weight_target(sums_of_weight, point, PHASES * shape.in_channels);
-                multiply(coarse.transposed(), fine, Store::Add, target);
+            if let Some((sums_of_weight, sums_of_bias)) = &mut sums {
+                with_scratch(block.grad_out.values.len(), |copy| add_rows(block.grad_out.masked(copy), sums_of_bias));
+                plan.tiles.transform_coarse(MaskedValues::plain(block.images), e);
+                for point in 0..POINTS {
+                    let (fine, coarse) = (plan.fine_matrix(v, point), plan.coarse_matrix(e, point));
+                    let target = plan.weight_target(sums_of_weight, point, PHASES * shape.in_channels);
+                    multiply(coarse.transposed(), fine, Store::Add, target);
+                }
             }
             if let Some(grad_images) = block.grad_images {
                 for point in 0..POINTS {

@@ -14,7 +14,7 @@
 
 use pulp::{Arch, Simd, WithSimd};
 
-use super::lanes::{add3, relu, relu_gradient, sub3, vectors, vectors_mut};
+use super::lanes::{activated, add3, gradient_before, sub3, vectors, vectors_mut};
 use super::{PHASES, POINTS};
 use crate::activation::{Activation, Finish, MaskedValues};
 use crate::shape::ConvShape;
@@ -122,8 +122,8 @@ impl WithSimd for TransformFine<'_> {
     #[inline(always)]
     fn with_simd<S: Simd>(self, simd: S) {
         let n_vectors = self.tiles.shape.in_channels / S::F32_LANES;
-        let fine = vectors::<S>(self.fine.values);
-        let relu_out = self.fine.relu_out.map(vectors::<S>);
+        let (fine, out) = (vectors::<S>(self.fine.values), vectors::<S>(self.fine.out));
+        let activation = self.fine.activation;
         let zero = simd.splat_f32s(0.0);
         let tiles = vectors_mut::<S>(self.points).chunks_exact_mut(POINTS * PHASES * n_vectors);
         for (index, points) in tiles.enumerate() {
@@ -136,9 +136,9 @@ impl WithSimd for TransformFine<'_> {
                         for j in 0..3 {
                             if let Some(pixel) = pixels[i][j] {
                                 let place = pixel * n_vectors + vector;
-                                d[i][j] = match relu_out {
-                                    None => fine[place],
-                                    Some(out) => relu_gradient(simd, fine[place], out[place]),
+                                d[i][j] = match activation {
+                                    Activation::None => fine[place],
+                                    _ => gradient_before(simd, activation, fine[place], out[place]),
                                 };
                             }
                         }
@@ -168,8 +168,8 @@ impl WithSimd for TransformCoarse<'_> {
     #[inline(always)]
     fn with_simd<S: Simd>(self, simd: S) {
         let n_vectors = self.tiles.shape.out_channels / S::F32_LANES;
-        let coarse = vectors::<S>(self.coarse.values);
-        let relu_out = self.coarse.relu_out.map(vectors::<S>);
+        let (coarse, out) = (vectors::<S>(self.coarse.values), vectors::<S>(self.coarse.out));
+        let activation = self.coarse.activation;
         let tiles = vectors_mut::<S>(self.points).chunks_exact_mut(POINTS * n_vectors);
         for (index, points) in tiles.enumerate() {
             let pixels = self.tiles.coarse_pixels(self.tiles.tile(index));
@@ -178,9 +178,9 @@ impl WithSimd for TransformCoarse<'_> {
                 for i in 0..2 {
                     let places = [pixels[i][0] * n_vectors + vector, pixels[i][1] * n_vectors + vector];
                     let (mut y0, mut y1) = (coarse[places[0]], coarse[places[1]]);
-                    if let Some(out) = relu_out {
-                        y0 = relu_gradient(simd, y0, out[places[0]]);
-                        y1 = relu_gradient(simd, y1, out[places[1]]);
+                    if activation != Activation::None {
+                        y0 = gradient_before(simd, activation, y0, out[places[0]]);
+                        y1 = gradient_before(simd, activation, y1, out[places[1]]);
                     }
                     rows[2 * i] = [y0, simd.add_f32s(y0, y1), y1];
                 }
@@ -353,8 +353,5 @@ fn inner<S: Simd>(simd: S, [m0, m1, m2]: [S::f32s; 3]) -> S::f32s {
 #[inline(always)]
 fn finished<S: Simd>(simd: S, value: S::f32s, bias: Option<S::f32s>, activation: Activation) -> S::f32s {
     let value = bias.map_or(value, |bias| simd.add_f32s(value, bias));
-    match activation {
-        Activation::None => value,
-        Activation::Relu => relu(simd, value),
-    }
+    activated(simd, activation, value)
 }

@@ -34,10 +34,10 @@ pub fn transposed_conv_backward(
 }
 
 fn backward(shape: LayerShape, layer: LayerValues, grad_out: &[f32], gradients: LayerGradients) {
-    let LayerValues { images, weight, out, activation } = layer;
+    let LayerValues { inputs, weight, out, activation } = layer;
     let bias = &vec![0.0; shape.bias_len()];
-    let targets = StackGradients { images: gradients.images, layers: vec![(gradients.weight, gradients.bias)] };
-    stack::backward(&[StackLayer { shape, weight, bias, activation }], images, &[], out, grad_out, targets);
+    let targets = StackGradients { images: gradients.inputs, layers: vec![gradients.weight.zip(gradients.bias)] };
+    stack::backward(&[StackLayer { shape, weight, bias, activation }], inputs, &[], out, grad_out, targets);
 }
 
 /// Calls `job(image, out, weight)` with the positions of the three values of every product in a convolution.
@@ -107,5 +107,27 @@ pub fn assert_close(found: &[f32], wanted: &[f64]) {
     for (index, (found, wanted)) in found.iter().zip(wanted).enumerate() {
         let gap = (f64::from(*found) - wanted).abs();
         assert!(gap <= 1e-5 * scale, "at {index}: found {found}, wanted {wanted}");
+    }
+}
+
+/// Every activation.
+pub const ACTIVATIONS: [Activation; 3] = [Activation::None, Activation::Relu, Activation::LeakyRelu];
+
+/// What comes out of an activation, by its definition.
+pub fn after(activation: Activation, values: &[f64]) -> Vec<f64> {
+    values.iter().map(|value| if *value < 0.0 { slope_below_zero(activation) * value } else { *value }).collect()
+}
+
+/// The gradient before an activation, from that of its output.
+pub fn before(activation: Activation, grad_out: &[f32], out: &[f32]) -> Vec<f32> {
+    let slope = |out: f32| if out <= 0.0 { slope_below_zero(activation) as f32 } else { 1.0 };
+    grad_out.iter().zip(out).map(|(grad, out)| slope(*out) * grad).collect()
+}
+
+fn slope_below_zero(activation: Activation) -> f64 {
+    match activation {
+        Activation::None => 1.0,
+        Activation::Relu => 0.0,
+        Activation::LeakyRelu => 0.2,
     }
 }

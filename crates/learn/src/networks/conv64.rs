@@ -87,7 +87,7 @@ impl Network for Conv64 {
     fn encode(&self, parameters: &Parameters, images: Tensor<2>) -> Tensor<2> {
         let batch = images.dims()[0];
         let images = images.reshape([batch, SIDE, SIDE, self.channels]);
-        let maps = conv_stack(parameters, "encoder.conv", images, Direction::Down, [Activation::Relu; 4]);
+        let maps = conv_stack(parameters, "encoder.conv", images, Direction::Down, &[Activation::Relu; 4]);
         let flat = maps.reshape([batch, FLAT]);
         let hidden = hidden(parameters, "encoder.hidden", flat, Nonlinearity::Relu); // [batch, 256]
         linear(parameters, "encoder.outputs", hidden)
@@ -99,7 +99,7 @@ impl Network for Conv64 {
         let flat = hidden(parameters, "decoder.flat", inner, Nonlinearity::Relu); // [batch, 1024]
         let maps = flat.reshape([batch, SMALL_SIDE, SMALL_SIDE, CHANNELS[3]]);
         let activations = [Activation::Relu, Activation::Relu, Activation::Relu, Activation::None];
-        let maps = conv_stack(parameters, "decoder.conv", maps, Direction::Up, activations);
+        let maps = conv_stack(parameters, "decoder.conv", maps, Direction::Up, &activations);
         maps.reshape([batch, SIDE * SIDE * self.channels])
     }
 }

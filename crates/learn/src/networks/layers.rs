@@ -41,19 +41,20 @@ fn linear_with(parameters: &Parameters, name: &str, inputs: Tensor<2>, activatio
     }
 }
 
-/// Four convolutions, or transposed ones, of 4x4, stride 2 and padding 1, called `name` and a number each: images
-/// `[batch, height, width, channels]` get 16 times smaller or larger along each axis.
+/// Convolutions, or transposed ones, of 4x4, stride 2 and padding 1, called `name` and a number each, as many as there are
+/// activations (1 to 8): each makes images `[batch, height, width, channels]` half or twice as high and wide.
 pub fn conv_stack(
     parameters: &Parameters,
     name: &str,
     images: Tensor<4>,
     direction: Direction,
-    activations: [Activation; 4],
+    activations: &[Activation],
 ) -> Tensor<4> {
-    let layers = std::array::from_fn(|layer| {
+    let layers = activations.iter().enumerate().map(|(layer, &activation)| {
         let (weight, bias) = weight_and_bias(parameters, &format!("{name}{layer}"));
-        ConvLayer { weight, bias, activation: activations[layer] }
+        ConvLayer { weight, bias, activation }
     });
+    let layers = layers.collect();
     match parameters.device().has_kernels() {
         true => ops::conv_stack(images, direction, layers),
         false => ops::conv_stack_of_burn(images, direction, layers),

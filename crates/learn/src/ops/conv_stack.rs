@@ -1,4 +1,4 @@
-//! Four convolutional layers on top of each other, all 4x4, stride 2, padding 1 and channels-last.
+//! Convolutional layers on top of each other, all 4x4, stride 2, padding 1 and channels-last.
 //!
 //! They are one operation, since a few images at a time go through all of them while they are in the cache. Weights are
 //! matrices: `[16 * inputs, outputs]` for a convolution, `[inputs, 16 * outputs]` for a transposed one.
@@ -6,11 +6,10 @@
 use burn::backend::autodiff::checkpoint::base::Checkpointer;
 use burn::backend::autodiff::checkpoint::strategy::CheckpointStrategy;
 use burn::backend::autodiff::grads::Gradients;
-use burn::backend::autodiff::ops::{Backward, Ops, OpsKind};
+use burn::backend::autodiff::ops::{Backward, NodeGuard, Ops, OpsKind};
 use burn::backend::tensor::FloatTensor;
 use burn::backend::{Autodiff, Backend, Dispatch, Flex, backend_extension};
 use burn::tensor::Tensor;
-use burn::tensor::activation::relu;
 use burn::tensor::module::{conv_transpose2d, conv2d};
 use burn::tensor::ops::{ConvOptions, ConvTransposeOptions};
 use burn_flex::FlexTensor;
@@ -18,15 +17,14 @@ use unbraid_kernels::stack::{self, StackGradients, StackLayer, kept_len};
 use unbraid_kernels::{Activation, ConvShape, LayerShape, TransposedShape};
 
 use super::buffers::{self, Buffer};
-use super::{dims, flex_tensor, is_on_cpu, values};
+use super::tensor_list::TensorList;
+use super::{activated, dims, flex_tensor, is_on_cpu, register, values};
 
 const KERNEL: usize = 4;
 const STRIDE: usize = 2;
 const PADDING: usize = 1;
-/// Layers of a stack.
-const DEPTH: usize = 4;
-/// Images, and a weight and a bias for each layer.
-const N_PARENTS: usize = 1 + 2 * DEPTH;
+/// Most layers of a stack.
+const MOST_LAYERS: usize = 8;
 
 /// Which way all layers of a stack go.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -48,20 +46,21 @@ pub struct ConvLayer {
     pub activation: Activation,
 }
 
-/// Images `[batch, height, width, channels]` through four layers.
-pub fn conv_stack(images: Tensor<4>, direction: Direction, layers: [ConvLayer; DEPTH]) -> Tensor<4> {
+/// Images `[batch, height, width, channels]` through 1 to 8 layers; panics if there are more.
+pub fn conv_stack(images: Tensor<4>, direction: Direction, layers: Vec<ConvLayer>) -> Tensor<4> {
+    assert!((1..=MOST_LAYERS).contains(&layers.len()), "{}", wrong_depth(layers.len()));
     if !is_on_cpu(&images) {
         return conv_stack_of_burn(images, direction, layers);
     }
-    let kind = Kind { direction, activations: layers.each_ref().map(|layer| layer.activation) };
-    let [(w0, b0), (w1, b1), (w2, b2), (w3, b3)] =
-        layers.map(|layer| (layer.weight.into_dispatch(), layer.bias.into_dispatch()));
-    let images = images.into_dispatch();
-    Tensor::from_dispatch(<Dispatch as ConvBackend>::four_layers(images, w0, b0, w1, b1, w2, b2, w3, b3, kind))
+    let activations = layers.iter().map(|layer| layer.activation).collect();
+    let parameters = layers.into_iter().flat_map(|layer| [layer.weight.into_dispatch(), layer.bias.into_dispatch()]);
+    let parameters = TensorList(parameters.collect());
+    let out = <Dispatch as ConvBackend>::conv_layers(images.into_dispatch(), parameters, direction, activations);
+    Tensor::from_dispatch(out)
 }
 
 /// The same, made of burn's own operations, which work channels-first.
-pub fn conv_stack_of_burn(images: Tensor<4>, direction: Direction, layers: [ConvLayer; DEPTH]) -> Tensor<4> {
+pub fn conv_stack_of_burn(images: Tensor<4>, direction: Direction, layers: Vec<ConvLayer>) -> Tensor<4> {
     let (kernel, stride, padding, dilation) = (KERNEL, [STRIDE; 2], [PADDING; 2], [1; 2]);
     let mut maps = images.permute([0, 3, 1, 2]);
     for ConvLayer { weight, bias, activation } in layers {
@@ -77,86 +76,79 @@ pub fn conv_stack_of_burn(images: Tensor<4>, direction: Direction, layers: [Conv
                 conv_transpose2d(maps, weight, bias, ConvTransposeOptions::new(stride, padding, [0; 2], dilation, 1))
             }
         };
-        if activation == Activation::Relu {
-            maps = relu(maps);
-        }
+        maps = activated(maps, activation);
     }
     maps.permute([0, 2, 3, 1])
 }
 
-/// Which way a stack goes, and what follows each layer.
-#[derive(Debug, Clone, Copy)]
-pub struct Kind {
-    direction: Direction,
-    activations: [Activation; DEPTH],
+fn wrong_depth(n_layers: usize) -> String {
+    format!("a stack has 1 to {MOST_LAYERS} layers, not {n_layers}")
 }
 
-/// Backends that can run four convolutional layers.
+/// Backends that can run convolutional layers on top of each other.
 #[backend_extension(Autodiff, Flex)]
 pub trait ConvBackend: Backend {
-    /// Images `[batch, height, width, channels]`, and weights and biases (`[1, outputs]`) of the layers in order.
-    #[allow(clippy::too_many_arguments, reason = "an extension takes each tensor as an argument")]
-    fn four_layers(
+    /// Images `[batch, height, width, channels]`, the weight and the bias (`[1, outputs]`) of each layer in order, and what
+    /// follows it.
+    fn conv_layers(
         images: FloatTensor<Self>,
-        weight0: FloatTensor<Self>,
-        bias0: FloatTensor<Self>,
-        weight1: FloatTensor<Self>,
-        bias1: FloatTensor<Self>,
-        weight2: FloatTensor<Self>,
-        bias2: FloatTensor<Self>,
-        weight3: FloatTensor<Self>,
-        bias3: FloatTensor<Self>,
-        kind: Kind,
+        #[extension_type] parameters: TensorList<Self>,
+        direction: Direction,
+        activations: Vec<Activation>,
     ) -> FloatTensor<Self>;
 }
 
 impl ConvBackend for Flex {
-    fn four_layers(
+    fn conv_layers(
         images: FlexTensor,
-        weight0: FlexTensor,
-        bias0: FlexTensor,
-        weight1: FlexTensor,
-        bias1: FlexTensor,
-        weight2: FlexTensor,
-        bias2: FlexTensor,
-        weight3: FlexTensor,
-        bias3: FlexTensor,
-        kind: Kind,
+        parameters: TensorList<Self>,
+        direction: Direction,
+        activations: Vec<Activation>,
     ) -> FlexTensor {
-        let parameters = [weight0, bias0, weight1, bias1, weight2, bias2, weight3, bias3];
-        Given::new(&images, &parameters, kind).forward(None)
+        Given::new(&images, &parameters.0, direction, activations).forward(None)
     }
 }
 
 impl<C: CheckpointStrategy> ConvBackend for Autodiff<Flex, C> {
-    fn four_layers(
+    fn conv_layers(
         images: FloatTensor<Self>,
-        weight0: FloatTensor<Self>,
-        bias0: FloatTensor<Self>,
-        weight1: FloatTensor<Self>,
-        bias1: FloatTensor<Self>,
-        weight2: FloatTensor<Self>,
-        bias2: FloatTensor<Self>,
-        weight3: FloatTensor<Self>,
-        bias3: FloatTensor<Self>,
-        kind: Kind,
+        parameters: TensorList<Self>,
+        direction: Direction,
+        activations: Vec<Activation>,
     ) -> FloatTensor<Self> {
-        let parameters = [weight0, bias0, weight1, bias1, weight2, bias2, weight3, bias3];
-        let parents = std::array::from_fn(|parent| match parent {
-            0 => images.node(),
-            parent => parameters[parent - 1].node(),
-        });
-        let parameters = parameters.map(|tensor| tensor.into_primitive());
-        let given = Given::new(&images.into_primitive(), &parameters, kind);
-        match StackBackward.prepare::<C>(parents).compute_bound().stateful() {
-            OpsKind::Tracked(prepared) => {
-                let mut out = None;
-                let kept = Buffer::filled(kept_len(&given.shapes), |kept| out = Some(given.forward(Some(kept))));
-                let out = out.expect("the buffer was filled");
-                prepared.finish(State { given, kept, out: out.clone() }, out)
-            }
-            OpsKind::UnTracked(prepared) => prepared.finish(given.forward(None)),
+        let (images, images_node) = images.into_parts();
+        let (parameters, parameter_nodes): (Vec<_>, Vec<_>) =
+            parameters.0.into_iter().map(|tensor| tensor.into_parts()).unzip();
+        let nodes: Vec<NodeGuard> = std::iter::once(images_node).chain(parameter_nodes).collect();
+        let given = Given::new(&images, &parameters, direction, activations);
+        // burn wants the number of tensors that gradients may go to as a constant: the images, and two for each layer.
+        match given.shapes.len() {
+            1 => recorded::<C, 3>(nodes, given),
+            2 => recorded::<C, 5>(nodes, given),
+            3 => recorded::<C, 7>(nodes, given),
+            4 => recorded::<C, 9>(nodes, given),
+            5 => recorded::<C, 11>(nodes, given),
+            6 => recorded::<C, 13>(nodes, given),
+            7 => recorded::<C, 15>(nodes, given),
+            8 => recorded::<C, 17>(nodes, given),
+            depth => panic!("{}", wrong_depth(depth)),
         }
+    }
+}
+
+fn recorded<C: CheckpointStrategy, const N: usize>(
+    nodes: Vec<NodeGuard>,
+    given: Given,
+) -> FloatTensor<Autodiff<Flex, C>> {
+    let Ok(nodes) = <[NodeGuard; N]>::try_from(nodes) else { unreachable!("there are {N} nodes") };
+    match StackBackward.prepare::<C>(nodes).compute_bound().stateful() {
+        OpsKind::Tracked(prepared) => {
+            let mut out = None;
+            let kept = Buffer::filled(kept_len(&given.shapes), |kept| out = Some(given.forward(Some(kept))));
+            let out = out.expect("the buffer was filled");
+            prepared.finish(State { given, kept, out: out.clone() }, out)
+        }
+        OpsKind::UnTracked(prepared) => prepared.finish(given.forward(None)),
     }
 }
 
@@ -164,22 +156,24 @@ impl<C: CheckpointStrategy> ConvBackend for Autodiff<Flex, C> {
 #[derive(Debug, Clone)]
 struct Given {
     images: FlexTensor,
-    parameters: [FlexTensor; 2 * DEPTH],
-    shapes: [LayerShape; DEPTH],
-    activations: [Activation; DEPTH],
+    /// The weight and the bias of each layer.
+    parameters: Vec<FlexTensor>,
+    shapes: Vec<LayerShape>,
+    activations: Vec<Activation>,
     out_dims: [usize; 4],
 }
 
 impl Given {
-    fn new(images: &FlexTensor, parameters: &[FlexTensor; 2 * DEPTH], kind: Kind) -> Self {
+    fn new(images: &FlexTensor, parameters: &[FlexTensor], direction: Direction, activations: Vec<Activation>) -> Self {
         let images = images.to_contiguous();
-        let parameters = parameters.each_ref().map(FlexTensor::to_contiguous);
+        let parameters: Vec<_> = parameters.iter().map(FlexTensor::to_contiguous).collect();
         let dims_in = dims(&images);
         let (batch, mut height, mut width, mut in_channels) = (dims_in[0], dims_in[1], dims_in[2], dims_in[3]);
         let (kernel, stride, padding) = (KERNEL, STRIDE, PADDING);
-        let shapes = std::array::from_fn(|layer| {
+        let mut shapes = Vec::with_capacity(activations.len());
+        for layer in 0..activations.len() {
             let out_channels = dims(&parameters[2 * layer + 1])[1];
-            let shape = match kind.direction {
+            shapes.push(match direction {
                 Direction::Down => {
                     let shape = ConvShape { batch, height, width, in_channels, out_channels, kernel, stride, padding };
                     (height, width) = (shape.out_height(), shape.out_width());
@@ -191,21 +185,21 @@ impl Given {
                     (height, width) = (shape.out_height(), shape.out_width());
                     LayerShape::Transposed(shape)
                 }
-            };
+            });
             in_channels = out_channels;
-            shape
-        });
-        let out_dims = [batch, height, width, in_channels];
-        Self { images, parameters, shapes, activations: kind.activations, out_dims }
+        }
+        Self { images, parameters, shapes, activations, out_dims: [batch, height, width, in_channels] }
     }
 
-    fn layers(&self) -> [StackLayer<'_>; DEPTH] {
-        std::array::from_fn(|layer| StackLayer {
-            shape: self.shapes[layer],
-            weight: values(&self.parameters[2 * layer]),
-            bias: values(&self.parameters[2 * layer + 1]),
-            activation: self.activations[layer],
-        })
+    fn layers(&self) -> Vec<StackLayer<'_>> {
+        let layers = self.shapes.iter().zip(&self.activations).zip(self.parameters.chunks_exact(2));
+        let layers = layers.map(|((&shape, &activation), parameters)| StackLayer {
+            shape,
+            weight: values(&parameters[0]),
+            bias: values(&parameters[1]),
+            activation,
+        });
+        layers.collect()
     }
 
     fn forward(&self, kept: Option<&mut [f32]>) -> FlexTensor {
@@ -227,19 +221,26 @@ struct State {
     out: FlexTensor,
 }
 
-impl Backward<Flex, N_PARENTS> for StackBackward {
+impl<const N: usize> Backward<Flex, N> for StackBackward {
     type State = State;
 
-    fn backward(self, ops: Ops<State, N_PARENTS>, gradients: &mut Gradients, _: &mut Checkpointer) {
+    fn backward(self, ops: Ops<State, N>, gradients: &mut Gradients, _: &mut Checkpointer) {
         let State { given, kept, out } = ops.state;
         let grad_out = gradients.consume::<Flex>(&ops.node).to_contiguous();
+        let (images_node, parameter_nodes) = ops.parents.split_first().expect("images go in");
         let unfilled = |tensor: &FlexTensor| buffers::take(values(tensor).len());
-        let mut grad_images = ops.parents[0].as_ref().map(|_| unfilled(&given.images));
-        let mut grads = given.parameters.each_ref().map(unfilled);
-        let (pairs, _) = grads.as_chunks_mut::<2>();
+        let mut grad_images = images_node.as_ref().map(|_| unfilled(&given.images));
+        // The kernels compute the gradients of a layer's weight and bias together, where one of the two is wanted.
+        let layers = given.parameters.chunks_exact(2).zip(parameter_nodes.chunks_exact(2));
+        let mut grads: Vec<_> = layers
+            .map(|(parameters, nodes)| {
+                let wanted = nodes.iter().any(Option::is_some);
+                wanted.then(|| (unfilled(&parameters[0]), unfilled(&parameters[1])))
+            })
+            .collect();
         let targets = StackGradients {
             images: grad_images.as_deref_mut(),
-            layers: pairs.iter_mut().map(|[weight, bias]| (&mut weight[..], &mut bias[..])).collect(),
+            layers: grads.iter_mut().map(|pair| pair.as_mut().map(|(w, b)| (&mut w[..], &mut b[..]))).collect(),
         };
         stack::backward(
             &given.layers(),
@@ -249,12 +250,11 @@ impl Backward<Flex, N_PARENTS> for StackBackward {
             values(&grad_out),
             targets,
         );
+        let made = grads.into_iter().flat_map(|pair| pair.map_or([None, None], |(w, b)| [Some(w), Some(b)]));
         let tensors = std::iter::once(&given.images).chain(&given.parameters);
-        let made = std::iter::once(grad_images).chain(grads.map(Some));
-        for ((node, tensor), grad) in ops.parents.into_iter().zip(tensors).zip(made) {
-            if let (Some(node), Some(grad)) = (node, grad) {
-                gradients.register::<Flex>(node.id, flex_tensor(grad, &dims(tensor)));
-            }
+        let made = std::iter::once(grad_images).chain(made);
+        for ((node, tensor), gradient) in ops.parents.into_iter().zip(tensors).zip(made) {
+            register(gradients, node.map(|node| node.id), gradient, &dims(tensor));
         }
     }
 }

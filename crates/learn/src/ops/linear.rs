@@ -7,11 +7,10 @@ use burn::backend::autodiff::ops::{Backward, Ops, OpsKind};
 use burn::backend::tensor::FloatTensor;
 use burn::backend::{Autodiff, Backend, Dispatch, Flex, backend_extension};
 use burn::tensor::Tensor;
-use burn::tensor::activation::relu;
 use burn_flex::FlexTensor;
 use unbraid_kernels::{Activation, LayerGradients, LayerValues, LinearShape};
 
-use super::{buffers, dims, flex_tensor, is_on_cpu, values};
+use super::{activated, buffers, dims, flex_tensor, is_on_cpu, register, values};
 
 /// `[batch, inputs]` to `[batch, outputs]`, with weight `[inputs, outputs]` and bias `[1, outputs]`.
 pub fn linear(inputs: Tensor<2>, weight: Tensor<2>, bias: Tensor<2>, activation: Activation) -> Tensor<2> {
@@ -24,11 +23,7 @@ pub fn linear(inputs: Tensor<2>, weight: Tensor<2>, bias: Tensor<2>, activation:
 
 /// The same, made of burn's own operations.
 pub fn linear_of_burn(inputs: Tensor<2>, weight: Tensor<2>, bias: Tensor<2>, activation: Activation) -> Tensor<2> {
-    let outputs = inputs.matmul(weight) + bias;
-    match activation {
-        Activation::None => outputs,
-        Activation::Relu => relu(outputs),
-    }
+    activated(inputs.matmul(weight) + bias, activation)
 }
 
 /// Backends that can run a linear layer.
@@ -91,21 +86,18 @@ impl Backward<Flex, 3> for LinearBackward {
         let grad_out = gradients.consume::<Flex>(&ops.node).to_contiguous();
         let shape = shape_of(&inputs, &weight);
         let mut grad_inputs = inputs_node.as_ref().map(|_| vec![0.0; shape.batch * shape.inputs]);
-        let mut grad_weight = buffers::take(shape.inputs * shape.outputs);
-        let mut grad_bias = buffers::take(shape.outputs);
-        let layer = LayerValues { images: values(&inputs), weight: values(&weight), out: values(&out), activation };
-        let targets =
-            LayerGradients { images: grad_inputs.as_deref_mut(), weight: &mut grad_weight, bias: &mut grad_bias };
+        let mut grad_weight = weight_node.as_ref().map(|_| buffers::take(shape.inputs * shape.outputs));
+        let mut grad_bias = bias_node.as_ref().map(|_| buffers::take(shape.outputs));
+        let layer = LayerValues { inputs: values(&inputs), weight: values(&weight), out: values(&out), activation };
+        let targets = LayerGradients {
+            inputs: grad_inputs.as_deref_mut(),
+            weight: grad_weight.as_deref_mut(),
+            bias: grad_bias.as_deref_mut(),
+        };
         unbraid_kernels::linear_backward(&shape, layer, values(&grad_out), targets);
-        if let Some(node) = weight_node {
-            gradients.register::<Flex>(node.id, flex_tensor(grad_weight, &[shape.inputs, shape.outputs]));
-        }
-        if let Some(node) = bias_node {
-            gradients.register::<Flex>(node.id, flex_tensor(grad_bias, &[1, shape.outputs]));
-        }
-        if let (Some(node), Some(grad_inputs)) = (inputs_node, grad_inputs) {
-            gradients.register::<Flex>(node.id, flex_tensor(grad_inputs, &[shape.batch, shape.inputs]));
-        }
+        register(gradients, weight_node.map(|node| node.id), grad_weight, &[shape.inputs, shape.outputs]);
+        register(gradients, bias_node.map(|node| node.id), grad_bias, &[1, shape.outputs]);
+        register(gradients, inputs_node.map(|node| node.id), grad_inputs, &[shape.batch, shape.inputs]);
     }
 }
 

@@ -2,13 +2,19 @@
 //!
 //! They run on burn's CPU backend. On any other device the same layers are made of burn's own operations.
 
+use burn::backend::Flex;
+use burn::backend::autodiff::NodeId;
+use burn::backend::autodiff::grads::Gradients;
+use burn::tensor::activation::{leaky_relu, relu};
 use burn::tensor::{Device, Tensor, TensorData};
 use burn_flex::FlexTensor;
+use unbraid_kernels::LEAKY_SLOPE;
 
 pub(crate) mod buffers;
 mod conv_stack;
 mod linear;
 mod pixel_sums;
+mod tensor_list;
 
 pub use conv_stack::{ConvLayer, Direction, conv_stack, conv_stack_of_burn};
 pub use linear::{linear, linear_of_burn};
@@ -20,6 +26,15 @@ pub fn is_on_cpu<const D: usize>(tensor: &Tensor<D>) -> bool {
     tensor.device().inner() == Device::flex()
 }
 
+/// What comes out of an activation, by burn's own operations.
+fn activated<const D: usize>(tensor: Tensor<D>, activation: Activation) -> Tensor<D> {
+    match activation {
+        Activation::None => tensor,
+        Activation::Relu => relu(tensor),
+        Activation::LeakyRelu => leaky_relu(tensor, f64::from(LEAKY_SLOPE)),
+    }
+}
+
 /// The values of a contiguous tensor.
 fn values(tensor: &FlexTensor) -> &[f32] {
     tensor.as_slice::<f32>().expect("the tensor was made contiguous, and all tensors are f32")
@@ -27,6 +42,13 @@ fn values(tensor: &FlexTensor) -> &[f32] {
 
 fn flex_tensor(values: Vec<f32>, dims: &[usize]) -> FlexTensor {
     FlexTensor::from_data(TensorData::new(values, dims.to_vec()))
+}
+
+/// Hands on a gradient to where it is wanted.
+fn register(gradients: &mut Gradients, node: Option<NodeId>, gradient: Option<Vec<f32>>, dims: &[usize]) {
+    if let (Some(node), Some(gradient)) = (node, gradient) {
+        gradients.register::<Flex>(node, flex_tensor(gradient, dims));
+    }
 }
 
 fn dims(tensor: &FlexTensor) -> Vec<usize> {

@@ -10,7 +10,7 @@ use burn::tensor::Tensor;
 use burn_flex::FlexTensor;
 use unbraid_kernels::PixelLoss;
 
-use super::{dims, flex_tensor, values};
+use super::{dims, flex_tensor, register, values};
 
 /// The loss of each image, `[batch, 1]`, from a decoder's outputs and the images, `[batch, pixels]` both, on the CPU.
 pub fn pixel_sums(outputs: Tensor<2>, images: Tensor<2>, loss: PixelLoss) -> Tensor<2> {
@@ -65,20 +65,16 @@ impl Backward<Flex, 2> for PixelSumsBackward {
         let State { outputs, images, loss } = ops.state;
         let [outputs_node, images_node] = ops.parents;
         let grad_sums = gradients.consume::<Flex>(&ops.node).to_contiguous();
-        let mut grad_outputs = vec![0.0; values(&outputs).len()];
+        let mut grad_outputs = outputs_node.as_ref().map(|_| vec![0.0; values(&outputs).len()]);
         let mut grad_images = images_node.as_ref().map(|_| vec![0.0; values(&images).len()]);
         loss.backward(
             values(&outputs),
             values(&images),
             values(&grad_sums),
-            &mut grad_outputs,
+            grad_outputs.as_deref_mut(),
             grad_images.as_deref_mut(),
         );
-        if let Some(node) = outputs_node {
-            gradients.register::<Flex>(node.id, flex_tensor(grad_outputs, &dims(&outputs)));
-        }
-        if let (Some(node), Some(grad_images)) = (images_node, grad_images) {
-            gradients.register::<Flex>(node.id, flex_tensor(grad_images, &dims(&images)));
-        }
+        register(gradients, outputs_node.map(|node| node.id), grad_outputs, &dims(&outputs));
+        register(gradients, images_node.map(|node| node.id), grad_images, &dims(&images));
     }
 }

@@ -6,7 +6,7 @@ use toml::Table;
 use unbraid_data::settings::{self, Setting, Values};
 use unbraid_data::{Dataset, Error, Result, Seed, Split};
 use unbraid_learn::Learner;
-use unbraid_metrics::{Better, METRICS, Subject};
+use unbraid_metrics::{Better, METRICS, Subject, headline};
 use unbraid_report::{RunFolder, SelectionRow};
 
 use crate::config::{Config, Named};
@@ -68,10 +68,10 @@ impl Selection {
         if selection.every == 0 {
             return Err(Error::new("[selection] setting \"every\" is 0").help("wanted 1 or more"));
         }
-        let entry = unbraid_metrics::find(&selection.metric)?;
-        if entry.headline().better == Better::Neither {
-            let message = format!("[selection] setting \"metric\" is \"{}\", of which neither more nor less is better", entry.name);
-            let suited = METRICS.iter().filter(|entry| entry.headline().better != Better::Neither);
+        let metric = &selection.metric;
+        if headline(metric)?.better == Better::Neither {
+            let message = format!("[selection] setting \"metric\" is \"{metric}\", of which neither more nor less is better");
+            let suited = METRICS.iter().filter(|entry| entry.scores[0].better != Better::Neither);
             let suited: Vec<&str> = suited.map(|entry| entry.name).collect();
             return Err(Error::new(message).help(format!("choose one of {}", suited.join(", "))));
         }
@@ -131,7 +131,7 @@ impl<'a> Selector<'a> {
         let seed = Seed(self.config.seed);
         let metrics = std::slice::from_ref(&self.metric);
         let scores = measure_subject(metrics, &Subject::new(&data, seed), seed, &mut |_| {})?;
-        let headline = unbraid_metrics::find(&self.metric.name)?.headline();
+        let headline = headline(&self.metric.name)?;
         let value = scores.value(headline.name);
         let best = best(&self.scores, headline.better).and_then(|row| row.value);
         self.scores.push(SelectionRow { step: learner.steps_taken(), score: headline.name.to_string(), value });

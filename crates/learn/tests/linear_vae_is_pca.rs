@@ -8,12 +8,15 @@
 
 #![allow(clippy::unwrap_used, reason = "a test that cannot set itself up should panic")]
 
+mod support;
+
 use std::sync::Arc;
 
+use support::batch_of;
 use toml::Table;
 use unbraid_data::{Dataset, Loader, Loading, Seed, Split, datasets, samplers};
-use unbraid_learn::tensors::{floats, recording_device, tensor};
-use unbraid_learn::{Batch, Learner, Model, frameworks, nets, optimisers};
+use unbraid_learn::tensors::floats;
+use unbraid_learn::{Device, Learner, frameworks, networks, optimisers};
 
 const BETA: f64 = 0.05;
 const STEPS: u64 = 20_000;
@@ -34,19 +37,19 @@ fn trained_directions(seed: u64) -> Vec<[f64; 3]> {
     let split = Arc::new(Split::all(dataset.n_images()));
     let sampler = Arc::from(samplers::build("single", &Table::new(), dataset.factors(), &split).unwrap());
     let settings: Table = format!("beta = {BETA}").parse().unwrap();
-    let framework = (frameworks::find("beta_vae").unwrap().build)(&settings).unwrap();
-    let net = (nets::find("linear").unwrap().build)(&Table::new(), dataset.image_shape()).unwrap();
-    let optimiser = (optimisers::find("adam").unwrap().build)(&Table::new()).unwrap();
-    let model = Model::new(net, framework.posterior(), Seed(seed));
-    let mut learner = Learner::new(model, framework, optimiser, Seed(seed));
-    let loading = Loading { dataset, sampler, split, seed: Seed(seed), batch_size: BATCH, n_batches: 1 };
+    let framework = frameworks::build("beta_vae", &settings).unwrap();
+    let (shape, seed) = (dataset.image_shape(), Seed(seed));
+    let network = networks::build("linear", &Table::new(), shape).unwrap();
+    let optimiser = optimisers::build("adam", &Table::new()).unwrap();
+    let mut learner = Learner::new(network, framework, optimiser, shape, seed, Device::cpu()).unwrap();
+    let loading = Loading { dataset, sampler, split, seed, batch_size: BATCH, n_batches: 1 };
     let mut loader = Loader::start(loading, 0, 1).unwrap();
     for step in 0..STEPS {
         let loaded = loader.next_batch().unwrap();
-        let member = tensor(loaded.members[0].pixels.clone(), [BATCH, 3], &recording_device());
+        let batch = batch_of(&learner, step, loaded.members.into_iter().map(|member| member.pixels).collect());
         // Falling to zero, so that the last steps average the noise of the batches away.
         let rate = 1e-2 * (1.0 - step as f64 / STEPS as f64);
-        learner.step(&Batch { step, members: vec![member] }, rate).unwrap();
+        learner.step(&batch, rate).unwrap();
     }
     let weight = floats(learner.model.parameters.get("decoder.outputs.weight").inner());
     weight.chunks(3).map(|row| [f64::from(row[0]), f64::from(row[1]), f64::from(row[2])]).collect()

@@ -25,6 +25,7 @@ pub mod samplers;
 pub mod seed;
 pub mod settings;
 pub mod split;
+pub mod standardised;
 pub mod stats;
 pub mod sub_grid;
 pub mod words;

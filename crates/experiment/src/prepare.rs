@@ -115,9 +115,9 @@ fn check_pixels(reconstruction: Reconstruction, dataset: &dyn Dataset) -> Result
         return Ok(());
     }
     Err(Error::new(format!(
-        "[framework] setting \"reconstruction\" is \"{}\", which is for pixels between 0 and 1, but the dataset's are points \
-         in space",
-        reconstruction.0.name
+        "[framework] setting \"reconstruction\" is \"{}\", which is for pixels between 0 and 1, but the dataset's are {}",
+        reconstruction.0.name,
+        if dataset.as_standardised().is_some() { "standardised" } else { "points in space" }
     ))
     .help("use reconstruction = \"mse\""))
 }

@@ -9,6 +9,7 @@ mod xy_squares;
 
 use ndarray::Array2;
 use rayon::prelude::*;
+use serde::{Deserialize, Serialize};
 use toml::{Table, Value};
 
 use crate::error::{Error, Result, unknown_name};
@@ -63,7 +64,7 @@ pub trait Dataset: Send + Sync {
 }
 
 /// Height, width and channels of an image; a point in space is an image of height and width 1.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 pub struct ImageShape {
     /// Rows of pixels.
     pub height: usize,

@@ -11,17 +11,20 @@ use rayon::prelude::*;
 use crate::archive::{Archive, write_archive};
 use crate::datasets::{Dataset, check_indices, read_numbered};
 use crate::error::Result;
+use crate::standardised::as_shown;
 
 /// Images that are rendered, in parallel, before they are written.
 const GROUP: usize = 256;
 
 /// Writes the images numbered `indices`, or all, to `path`: `images` `[n, height, width, channels]` as bytes (floats
 /// where the dataset holds no bytes), `factors` `[n, factors]` as whole numbers (floats where one is continuous),
-/// `factor_sizes` (0 for a continuous factor), `factor_names`, and `index`, the image numbers.
+/// `factor_sizes` (0 for a continuous factor), `factor_names`, and `index`, the image numbers. Where the dataset is
+/// standardised, its original pixels are written.
 pub fn export_npz(dataset: &dyn Dataset, indices: Option<&[usize]>, path: &Path) -> Result<()> {
     if let Some(indices) = indices {
         check_indices(dataset, indices)?;
     }
+    let dataset = as_shown(dataset);
     let n_rows = indices.map_or(dataset.n_images(), <[usize]>::len);
     let index = |row: usize| indices.map_or(row, |indices| indices[row]);
     write_archive(path, |archive| write_arrays(archive, dataset, n_rows, index))
@@ -134,6 +137,18 @@ mod tests {
         }
         // Nothing but the file itself is left.
         assert_eq!(std::fs::read_dir(folder.path()).unwrap().count(), 1);
+    }
+
+    #[test]
+    fn standardised_images_are_written_with_their_original_colours() {
+        let folder = tempdir().unwrap();
+        let written = |settings: &str| {
+            let path = folder.path().join("some.npz");
+            let dataset = build("xy_object", &settings.parse().unwrap()).unwrap();
+            export_npz(&*dataset, Some(&[7]), &path).unwrap();
+            Npz::open(&path).unwrap().required("images").unwrap().into_u8().unwrap()
+        };
+        assert_eq!(written("fix = { x = 0 }\nstandardise = true"), written("fix = { x = 0 }"));
     }
 
     #[test]

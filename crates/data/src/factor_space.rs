@@ -1,9 +1,11 @@
 //! The factors of a dataset, and how combinations of their values are numbered.
 
+use serde::{Deserialize, Serialize};
+
 use crate::error::{Error, Result, did_you_mean};
 
 /// One true cause of variation.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Factor {
     /// What it is called, for instance `orientation`.
     pub name: String,
@@ -36,6 +38,11 @@ impl FactorSpace {
     /// The factors in order.
     pub fn factors(&self) -> &[Factor] {
         &self.factors
+    }
+
+    /// Whether there is one image for each combination of values.
+    pub fn is_grid(&self) -> bool {
+        self.is_grid
     }
 
     /// How many factors there are.

@@ -138,9 +138,9 @@ fn check_pixels(reconstruction: &Reconstruction, dataset: &dyn Dataset) -> Resul
         return Ok(());
     }
     Err(Error::new(format!(
-        "[framework] setting \"reconstruction\" is \"{}\", which is for pixels between 0 and 1, but the dataset's are points \
-         in space",
-        reconstruction.entry.name
+        "[framework] setting \"reconstruction\" is \"{}\", which is for pixels between 0 and 1, but the dataset's are {}",
+        reconstruction.entry.name,
+        if dataset.as_standardised().is_some() { "standardised" } else { "points in space" }
     ))
     .help("use reconstruction = \"mse\""))
 }

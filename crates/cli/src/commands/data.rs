@@ -8,6 +8,7 @@ use toml::Table;
 use unbraid_data::datasets::read_numbered;
 use unbraid_data::factor_space::index_of;
 use unbraid_data::npy::read_indices;
+use unbraid_data::standardised::as_shown;
 use unbraid_data::{Dataset, Error, Result, datasets, export, stats};
 use unbraid_experiment::config::{apply_override, in_place};
 use unbraid_experiment::pictures::shows_pictures;
@@ -99,6 +100,7 @@ pub fn run(arguments: &Arguments) -> Result<Outcome> {
 }
 
 fn show(name: &str, dataset: &dyn Dataset, out: &PathBuf) -> Result<()> {
+    let dataset = as_shown(dataset);
     if !shows_pictures(dataset) {
         return Err(Error::new(format!("the images of \"{name}\" are points in space, which cannot be drawn"))
             .help(format!("`unbraid data export {name} FILE.npz` writes them for numpy")));
@@ -143,7 +145,11 @@ fn picture(dataset: &dyn Dataset, index: usize) -> Result<Picture> {
 }
 
 fn print_stats(dataset: &dyn Dataset) -> Result<()> {
-    let what = if dataset.holds_bytes() { "images, each pixel in [0, 1]" } else { "points in space" };
+    let what = match (dataset.as_standardised(), dataset.holds_bytes()) {
+        (Some(_), _) => "images, standardised",
+        (None, true) => "images, each pixel in [0, 1]",
+        (None, false) => "points in space",
+    };
     print(format!("{} {what}", dataset.n_images()))?;
     print("channel  mean               std (global)       std (mean over images of each image's own)")?;
     for (channel, stats) in stats::channel_stats(dataset, None)?.iter().enumerate() {

@@ -67,7 +67,7 @@ macro_rules! rows {
 /// Every list with its rows.
 fn lists() -> Vec<(&'static str, Vec<Row>)> {
     vec![
-        ("datasets", rows!("dataset", datasets::DATASETS, |entry| (with_fix(entry.settings), entry.complete))),
+        ("datasets", rows!("dataset", datasets::DATASETS, |entry| (with_shared(entry.settings), entry.complete))),
         ("samplers", rows!("sampler", samplers::SAMPLERS)),
         ("models", rows!("model", nets::NETS)),
         ("frameworks", rows!("framework", frameworks::FRAMEWORKS)),
@@ -86,9 +86,9 @@ fn no_settings(_: &Table) -> Result<Table> {
     Ok(Table::new())
 }
 
-/// A dataset's own settings and the one that all share.
-fn with_fix(own: &[Setting]) -> Vec<Setting> {
-    own.iter().copied().chain([datasets::FIX]).collect()
+/// A dataset's own settings and those that all share.
+fn with_shared(own: &[Setting]) -> Vec<Setting> {
+    own.iter().copied().chain(datasets::SHARED_SETTINGS.iter().copied()).collect()
 }
 
 /// Carries out the command.

@@ -9,11 +9,13 @@ mod xy_squares;
 
 use ndarray::Array2;
 use rayon::prelude::*;
+use serde::{Deserialize, Serialize};
 use toml::{Table, Value};
 
 use crate::error::{Error, Result, unknown_name};
 use crate::factor_space::{FactorSpace, values_of};
 use crate::settings::{Setting, Values};
+use crate::standardised::Standardised;
 use crate::sub_grid::SubGrid;
 
 /// Every dataset, in the order in which they are shown.
@@ -42,9 +44,14 @@ pub trait Dataset: Send + Sync {
     /// adds which image it is.
     fn read_image(&self, index: usize, pixels: &mut [f32]) -> Result<()>;
 
-    /// Whether each pixel is a byte divided by 255, as in all pictures; points in space are not.
+    /// Whether each pixel is a byte divided by 255, as in all pictures; points in space and standardised pixels are not.
     fn holds_bytes(&self) -> bool {
         true
+    }
+
+    /// Itself, where its pixels are standardised: pictures are drawn of what they were before.
+    fn as_standardised(&self) -> Option<&Standardised> {
+        None
     }
 
     /// Writes the factors of image `index` into `values`.
@@ -57,7 +64,7 @@ pub trait Dataset: Send + Sync {
 }
 
 /// Height, width and channels of an image; a point in space is an image of height and width 1.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 pub struct ImageShape {
     /// Rows of pixels.
     pub height: usize,
@@ -130,12 +137,19 @@ pub struct Entry {
     pub complete: fn(&Table) -> Result<Table>,
 }
 
-/// The setting that every dataset takes beside its own.
-pub const FIX: Setting = Setting {
-    name: "fix",
-    values: Values::Words("a table of factors and values, like { shape = 0 }"),
-    meaning: "factors that are held at a value, numbered from 0, and leave the factor space; none where left out",
-};
+/// The settings that every dataset takes beside its own.
+pub const SHARED_SETTINGS: &[Setting] = &[
+    Setting {
+        name: "fix",
+        values: Values::Words("a table of factors and values, like { shape = 0 }"),
+        meaning: "factors that are held at a value, numbered from 0, and leave the factor space; none where left out",
+    },
+    Setting {
+        name: "standardise",
+        values: Values::Flag,
+        meaning: "whether channels are centred and divided by their deviation within images; false where left out",
+    },
+];
 
 impl Entry {
     /// The settings with which tests that walk the list open it.
@@ -151,38 +165,57 @@ pub fn find(name: &str) -> Result<&'static Entry> {
 }
 
 /// Opens the dataset called `name`. Beside its own settings every dataset takes `fix = { shape = 0 }`, which holds the
-/// named factors at a value and takes them out of the factor space ([`FIX`]).
+/// named factors at a value and takes them out of the factor space, and then `standardise = true` ([`SHARED_SETTINGS`]).
 pub fn build(name: &str, settings: &Table) -> Result<Box<dyn Dataset>> {
     let entry = find(name)?;
-    let (own, fix) = split_fix(settings)?;
-    let dataset = (entry.build)(&own)?;
-    match fix {
-        Some(fix) if !fix.is_empty() => Ok(Box::new(SubGrid::new(dataset, fix)?)),
-        _ => Ok(dataset),
+    let Taken { own, fix, standardise } = take_shared(settings)?;
+    let mut dataset = (entry.build)(&own)?;
+    if let Some(fix) = fix.filter(|fix| !fix.is_empty()) {
+        dataset = Box::new(SubGrid::new(dataset, &fix)?);
     }
+    if standardise {
+        dataset = Box::new(Standardised::new(dataset)?);
+    }
+    Ok(dataset)
 }
 
 /// The table of every setting of the dataset called `name`, those left out at their defaults; `fix` is kept as it is.
 pub fn complete(name: &str, settings: &Table) -> Result<Table> {
     let entry = find(name)?;
-    let (own, fix) = split_fix(settings)?;
+    let Taken { own, fix, standardise } = take_shared(settings)?;
     let mut completed = (entry.complete)(&own)?;
     if let Some(fix) = fix {
-        completed.insert("fix".to_string(), Value::Table(fix.clone()));
+        completed.insert("fix".to_string(), Value::Table(fix));
     }
+    completed.insert("standardise".to_string(), Value::Boolean(standardise));
     Ok(completed)
 }
 
-/// A dataset's own settings, and the table under `fix`.
-fn split_fix(settings: &Table) -> Result<(Table, Option<&Table>)> {
+/// A dataset's own settings, and those that all share.
+struct Taken {
+    own: Table,
+    fix: Option<Table>,
+    standardise: bool,
+}
+
+fn take_shared(settings: &Table) -> Result<Taken> {
     let mut own = settings.clone();
-    own.remove("fix");
-    match settings.get("fix") {
-        None => Ok((own, None)),
-        Some(Value::Table(fix)) => Ok((own, Some(fix))),
-        Some(other) => Err(Error::new(format!("setting \"fix\" is {other}, which is not a table"))
-            .help("write the factors and their values, for instance fix = { shape = 0, scale = 2 }")),
-    }
+    let fix = match own.remove("fix") {
+        None => None,
+        Some(Value::Table(fix)) => Some(fix),
+        Some(other) => {
+            return Err(Error::new(format!("setting \"fix\" is {other}, which is not a table"))
+                .help("write the factors and their values, for instance fix = { shape = 0, scale = 2 }"));
+        }
+    };
+    let standardise = match own.remove("standardise") {
+        None => false,
+        Some(Value::Boolean(standardise)) => standardise,
+        Some(other) => {
+            return Err(Error::new(format!("setting \"standardise\" is {other}")).help("it takes true or false"));
+        }
+    };
+    Ok(Taken { own, fix, standardise })
 }
 
 #[cfg(test)]
@@ -209,12 +242,14 @@ mod tests {
         let dataset = build("xy_squares", &table("spacing = 14\nfix = { x_R = 1 }")).unwrap();
         assert_eq!(dataset.factors().grid_sizes().unwrap(), [5, 5, 5, 5, 5]);
         let completed = complete("xy_object", &table("fix = { x = 1 }")).unwrap();
-        assert_eq!(completed, table("fix = { x = 1 }"));
+        assert_eq!(completed, table("fix = { x = 1 }\nstandardise = false"));
     }
 
     #[test]
-    fn what_is_fixed_must_be_a_table() {
+    fn shared_settings_have_their_types() {
         assert!(message("xy_object", "fix = 3").starts_with("setting \"fix\" is 3, which is not a table"));
+        let expected = "setting \"standardise\" is \"yes\"\n       it takes true or false";
+        assert_eq!(message("xy_object", "standardise = 'yes'"), expected);
     }
 
     #[test]

@@ -2,6 +2,7 @@
 //!
 //! glibc gives large buffers back to the system as soon as they are freed, and a training step frees and takes hundreds
 //! of megabytes: fetching the same pages again would take a good part of its time.
+#![allow(unsafe_code, reason = "the allocator's settings are a C function")]
 
 /// Tells glibc's allocator to keep what it has. Elsewhere there is nothing to do.
 pub fn keep_pages() {

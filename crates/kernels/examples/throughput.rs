@@ -1,11 +1,15 @@
-//! Prints how fast the layers of the 64x64 convolutional auto-encoder run, forward and backward, alone and stacked.
+//! Prints how fast the layers of the 64x64 convolutional auto-encoder run, forward and backward, alone and stacked; and
+//! linear layers of 1,000 by 1,000, of which FactorVAE's discriminator is made.
 //!
 //! `cargo run --release -p unbraid-kernels --example throughput -- [channels] [batch]`
 
-use std::time::Instant;
+use std::time::{Duration, Instant};
 
 use unbraid_kernels::stack::{StackGradients, StackLayer, backward, forward, kept_len};
-use unbraid_kernels::{Activation, ConvShape, LayerShape, TransposedShape};
+use unbraid_kernels::{
+    Activation, ConvShape, LayerGradients, LayerShape, LayerValues, LinearShape, TransposedShape, linear,
+    linear_backward, product_rate,
+};
 
 /// Repetitions of each pass; the fastest half is averaged, since other work on the machine only ever slows one down.
 const N_REPEATS: usize = 20;
@@ -26,6 +30,9 @@ fn main() {
         }
         report(&format!("{half} in one"), &layers, half == "decoder");
     }
+    report_linear(&LinearShape { batch, inputs: 1000, outputs: 1000 });
+    let peak = 2.0 * product_rate(Duration::from_millis(300));
+    println!("\nmatrix products that fit in the cache: {:.1} GFLOP/s", peak / 1e9);
 }
 
 fn conv(batch: usize, (size, in_channels, out_channels): (usize, usize, usize)) -> LayerShape {
@@ -65,6 +72,34 @@ fn report(name: &str, shapes: &[LayerShape], with_images: bool) {
         backward_flops / backward_secs / 1e9,
         batch as f64 / (forward_secs + backward_secs)
     );
+}
+
+/// Times a linear layer and prints two lines: with all gradients, and with that of the inputs alone.
+fn report_linear(shape: &LinearShape) {
+    let LinearShape { batch, inputs: n_inputs, outputs: n_outputs } = *shape;
+    let (inputs, weight, bias) = (wave(batch * n_inputs), wave(n_inputs * n_outputs), wave(n_outputs));
+    let (mut out, grad_out, activation) =
+        (vec![0.0; batch * n_outputs], wave(batch * n_outputs), Activation::LeakyRelu);
+    let forward_secs = secs_of(|| linear(shape, &inputs, &weight, &bias, activation, &mut out));
+    let (mut grad_inputs, mut grad_weight, mut grad_bias) = (inputs.clone(), weight.clone(), bias.clone());
+    let product_flops = (2 * batch * n_inputs * n_outputs) as f64;
+    for (name, of_parameters, n_products) in [("linear layer", true, 2.0), ("linear layer, constant", false, 1.0)] {
+        let backward_secs = secs_of(|| {
+            let layer = LayerValues { inputs: &inputs, weight: &weight, out: &out, activation };
+            let gradients = LayerGradients {
+                inputs: Some(&mut grad_inputs),
+                weight: of_parameters.then_some(&mut grad_weight),
+                bias: of_parameters.then_some(&mut grad_bias),
+            };
+            linear_backward(shape, layer, &grad_out, gradients);
+        });
+        println!(
+            "{name:<28}{:>10.1}{:>10.1}{:>12.0}",
+            product_flops / forward_secs / 1e9,
+            n_products * product_flops / backward_secs / 1e9,
+            batch as f64 / (forward_secs + backward_secs)
+        );
+    }
 }
 
 fn layer<'a>(shape: &LayerShape, weight: &'a [f32], bias: &'a [f32]) -> StackLayer<'a> {

@@ -454,6 +454,27 @@ mod tests {
     }
 
     #[test]
+    fn all_results_are_removed_where_training_goes_on() {
+        let parent = tempfile::tempdir().unwrap();
+        let folder = RunFolder::create(parent.path(), "").unwrap();
+        let extras = Extras {
+            log_variances: Some(array![[-1.0]]),
+            reconstruction_losses: Some(vec![0.1]),
+            jacobians: Some(array![[[0.5]]]),
+            ..Extras::default()
+        };
+        let data = LabelledCodes::new(array![[0.5]], array![[2.0]], FactorSpace::grid([("shape", 3)]), extras).unwrap();
+        folder.write_codes(&data).unwrap();
+        folder.write_scores(&Scores::new()).unwrap();
+        folder.write_figure("a.png", b"").unwrap();
+        folder.write_page("").unwrap();
+        assert_eq!(folder.results().len(), 9);
+        folder.remove_results().unwrap();
+        let left: Vec<_> = fs::read_dir(parent.path()).unwrap().map(|entry| entry.unwrap().file_name()).collect();
+        assert_eq!(left, ["config.toml"]);
+    }
+
+    #[test]
     fn scores_are_written_in_order_and_come_back() {
         let parent = tempfile::tempdir().unwrap();
         let folder = RunFolder::create(parent.path(), "").unwrap();

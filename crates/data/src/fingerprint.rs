@@ -33,7 +33,7 @@ pub struct DatasetRecord {
     pub n_images: usize,
     /// The shape of every image.
     pub image_shape: ImageShape,
-    /// Whether each pixel is a byte divided by 255.
+    /// Whether each pixel is a byte divided by 255, before standardisation.
     pub holds_bytes: bool,
     /// Eight hexadecimal digits that another dataset would hardly have.
     pub fingerprint: String,
@@ -48,7 +48,7 @@ impl DatasetRecord {
             is_grid: dataset.factors().is_grid(),
             n_images: dataset.n_images(),
             image_shape: dataset.image_shape(),
-            holds_bytes: dataset.holds_bytes(),
+            holds_bytes: as_shown(dataset).holds_bytes(),
             fingerprint: fingerprint(dataset)?,
         })
     }

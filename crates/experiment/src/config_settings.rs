@@ -1,9 +1,11 @@
 //! What the keys of a config are, take and mean, apart from those of the lists: what `unbraid list config` tells.
 
 use toml::Value;
-use unbraid_data::settings::{Setting, Values};
+use unbraid_data::settings::{self, Setting, Values};
+use unbraid_data::split::Fractions;
 
 use crate::config::{Config, MOST_LEARNING_RATE};
+use crate::selection::Selection;
 
 /// The keys as `--set` takes them, in the order of a config.
 pub const CONFIG_SETTINGS: &[Setting] = &[
@@ -22,6 +24,26 @@ pub const CONFIG_SETTINGS: &[Setting] = &[
         name: "dataset.name",
         values: Values::Words("a name; has to be there"),
         meaning: "what is learned from: `unbraid list datasets`",
+    },
+    Setting {
+        name: "split.train",
+        values: Values::Number(0.0, 1.0),
+        meaning: "share of the images that is learned from; at least one image",
+    },
+    Setting {
+        name: "split.validation",
+        values: Values::Number(0.0, 1.0),
+        meaning: "share of the images that is scored while training, by [selection]",
+    },
+    Setting {
+        name: "split.test",
+        values: Values::Number(0.0, 1.0),
+        meaning: "share of the images that the final scores are of; all images where it is 0",
+    },
+    Setting {
+        name: "split.seed",
+        values: Values::Whole(0, u64::MAX),
+        meaning: "which images belong to which part; the same for every seed of a run",
     },
     Setting {
         name: "sampler.name",
@@ -60,6 +82,21 @@ pub const CONFIG_SETTINGS: &[Setting] = &[
         meaning: "steps between checkpoints",
     },
     Setting {
+        name: "selection.metric",
+        values: Values::Words("the name of a metric"),
+        meaning: "what validation images are scored by while training; needs split.validation",
+    },
+    Setting {
+        name: "selection.every",
+        values: Values::Whole(1, u64::MAX),
+        meaning: "steps between two scores of the validation images; at most training.steps",
+    },
+    Setting {
+        name: "selection.checkpoint",
+        values: Values::OneOf(&["best", "last"]),
+        meaning: "which checkpoint the final scores and pictures are of",
+    },
+    Setting {
         name: "metrics",
         values: Values::Words("[[metrics]] sections, each with a name"),
         meaning: "what is measured at the end: `unbraid list metrics`; all of them where left out",
@@ -71,6 +108,11 @@ pub fn config_default(name: &str) -> Option<Value> {
     let (section, key) = name.split_once('.').unwrap_or((name, ""));
     if ["dataset", "framework", "sampler", "metrics"].contains(&section) {
         return None;
+    }
+    match section {
+        "split" => return settings::as_table(&Fractions::default()).remove(key),
+        "selection" => return settings::as_table(&Selection::default()).remove(key),
+        _ => {}
     }
     let config = Config::parse(SHORTEST, &[]).expect("the shortest config is one");
     match config.to_table().remove(section)? {
@@ -84,14 +126,19 @@ const SHORTEST: &str = "[dataset]\nname = 'xy_squares'\n[framework]\nname = 'vae
 
 #[cfg(test)]
 mod tests {
-    use unbraid_data::settings;
-
     use super::*;
     use crate::config::{KEYS, Training};
     use crate::prepare::prepare;
 
     fn accepts(name: &str, value: &str) -> bool {
-        let small = ["dataset.squares=1".to_string(), "model.name=mlp".to_string(), format!("{name}={value}")];
+        let mut small = vec!["dataset.squares=1".to_string(), "model.name=mlp".to_string()];
+        match name.split_once('.') {
+            // Validation images are needed, and train images have to be left.
+            Some(("selection", _)) => small.extend(["split.validation=0.5", "split.train=0.5"].map(String::from)),
+            Some(("split", "validation" | "test")) => small.extend(["split.train=0.5", "training.batch_size=1"].map(String::from)),
+            _ => {}
+        }
+        small.push(format!("{name}={value}"));
         Config::parse(SHORTEST, &small).and_then(|config| prepare(&config).map(|_| ())).is_ok()
     }
 
@@ -104,6 +151,13 @@ mod tests {
                 "seed" | "rows" | "rows_seed" | "metrics" => wanted.push(key.to_string()),
                 "training" => {
                     wanted.extend(settings::as_table(&Training::default()).keys().map(|key| format!("training.{key}")));
+                }
+                "split" => {
+                    wanted.extend(settings::as_table(&Fractions::default()).keys().map(|key| format!("split.{key}")));
+                }
+                "selection" => {
+                    let keys = settings::as_table(&Selection::default());
+                    wanted.extend(keys.keys().map(|key| format!("selection.{key}")));
                 }
                 section => wanted.push(format!("{section}.name")),
             }

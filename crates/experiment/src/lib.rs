@@ -2,6 +2,7 @@
 
 pub mod config;
 pub mod config_settings;
+pub mod dataset_record;
 pub mod demo;
 pub mod evaluation;
 pub mod jacobians;

@@ -2,7 +2,6 @@
 
 use std::ops::ControlFlow;
 
-use ndarray::Array2;
 use toml::Value;
 use unbraid_data::labelled_codes::Extras;
 use unbraid_data::{Dataset, Error, FactorSpace, LabelledCodes, Result, Seed};
@@ -12,6 +11,7 @@ use unbraid_report::RunFolder;
 use unbraid_report::run_folder::quoted;
 
 use crate::config::{Config, Named};
+use crate::dataset_record::{dataset_record, factors_of, factors_of_record};
 use crate::jacobians::{wants_jacobians, why_no_jacobians, with_jacobians};
 use crate::prepare::rows_to_encode;
 use crate::trained_run::TrainedRun;
@@ -52,28 +52,20 @@ fn encode_some(
         reconstruction_losses: encoded.reconstruction_losses.map(as_f64),
         ..Extras::default()
     };
-    let (factors, space) = (factors_of(dataset, rows), encoded_space(rows.len(), dataset));
+    let (factors, space) = (factors_of(dataset, rows), encoded_space(rows.len(), dataset.factors(), dataset.n_images()));
     LabelledCodes::new(encoded.codes.mapv(f64::from), factors, space, extras).map(Some)
 }
 
-/// The factors of these images, `[rows, factors]`.
-fn factors_of(dataset: &dyn Dataset, rows: &[usize]) -> Array2<f64> {
-    let mut factors = Array2::zeros((rows.len(), dataset.factors().n_factors()));
-    for (mut values, &row) in factors.outer_iter_mut().zip(rows) {
-        dataset.read_factors(row, values.as_slice_mut().expect("a new matrix is row-major"));
-    }
-    factors
-}
-
 /// The codes that a run left, which must be those that its config asks for.
-pub fn read_codes(folder: &RunFolder, config: &Config, dataset: &dyn Dataset) -> Result<LabelledCodes> {
+pub fn read_codes(folder: &RunFolder, config: &Config) -> Result<LabelledCodes> {
     let place = quoted(folder.path());
     let go_on = format!("`unbraid resume {place}` goes on with it");
     if !folder.codes_path().exists() {
         return Err(Error::new(format!("{place} has no codes yet: its training has not ended")).help(go_on));
     }
-    let wanted_rows = rows_to_encode(config, dataset.n_images())?;
-    let data = folder.read_codes(encoded_space(wanted_rows.len(), dataset))?;
+    let record = dataset_record(folder, config)?;
+    let wanted_rows = rows_to_encode(config, record.n_images)?;
+    let data = folder.read_codes(encoded_space(wanted_rows.len(), &record.factor_space()?, record.n_images))?;
     let wanted = wanted_rows.len();
     let latents = config.model.settings.get("latents").and_then(Value::as_integer);
     if data.n_rows() != wanted || latents.is_some_and(|latents| latents != data.n_latents() as i64) {
@@ -83,7 +75,7 @@ pub fn read_codes(folder: &RunFolder, config: &Config, dataset: &dyn Dataset) ->
         ))
         .help(format!("`unbraid resume {place}` encodes them again")));
     }
-    if data.factors() != factors_of(dataset, &wanted_rows) {
+    if data.factors() != factors_of_record(&record, config, &wanted_rows)? {
         return Err(Error::new(format!("{place} has codes of other images than its config's"))
             .help(format!("`unbraid resume {place}` encodes them again")));
     }
@@ -104,10 +96,10 @@ pub fn add_missing_jacobians(run: &TrainedRun, data: LabelledCodes) -> Result<La
 }
 
 /// The factors of so many rows that were encoded: a grid only where all of them were.
-fn encoded_space(n_rows: usize, dataset: &dyn Dataset) -> FactorSpace {
-    match n_rows < dataset.n_images() {
-        true => FactorSpace::sample(dataset.factors().factors().to_vec()),
-        false => dataset.factors().clone(),
+fn encoded_space(n_rows: usize, space: &FactorSpace, n_images: usize) -> FactorSpace {
+    match n_rows < n_images {
+        true => FactorSpace::sample(space.factors().to_vec()),
+        false => space.clone(),
     }
 }
 

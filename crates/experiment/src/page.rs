@@ -5,13 +5,15 @@ use std::sync::Arc;
 
 use toml::Value;
 use unbraid_data::words::{counted, listed};
-use unbraid_data::{Dataset, Error, Result, Split, datasets, samplers};
+use unbraid_data::fingerprint::DatasetRecord;
+use unbraid_data::{Error, Result, Split, samplers};
 use unbraid_learn::checkpoint;
 use unbraid_report::RunFolder;
 use unbraid_report::page::{PageFigure, RunPage, run_page};
 use unbraid_report::run_folder::quoted;
 
 use crate::config::Config;
+use crate::dataset_record::dataset_record;
 use crate::pictures::{names, narrow_name, shows_pictures};
 
 /// The figures in the order of the page, with what there is to see in each.
@@ -28,6 +30,11 @@ const FIGURES: &[(&str, &str, &str)] = &[
         "Absolute correlation of each latent with each factor. One bright cell in each column, and no more than one in each row, is what disentangling aims at.",
     ),
     ("reconstructions", names::RECONSTRUCTIONS, "Images above what the decoder makes of their codes."),
+    (
+        "validation",
+        names::SELECTION,
+        "The score of validation images against the training step, by which the best checkpoint was found.",
+    ),
     ("losses", names::LOSSES, "The loss and its parts, before weighting, against the training step."),
 ];
 
@@ -47,15 +54,15 @@ pub fn describe(folder: &RunFolder, config: &Config) -> Result<RunPage> {
             figures.push(PageFigure { name: name.to_string(), caption: caption.to_string(), bytes, narrow });
         }
     }
-    let dataset = datasets::build(&config.dataset.name, &config.dataset.settings)?;
+    let record = dataset_record(folder, config)?;
     let n_steps = checkpoint::steps_taken(&folder.read_model()?)?;
     Ok(RunPage {
         title,
-        sentence: sentence(config, dataset.as_ref(), n_steps)?,
+        sentence: sentence(config, &record, n_steps)?,
         scores: folder.read_scores()?,
         figures,
         config: config.to_toml(),
-        commands: commands(folder.path(), n_steps, dataset.as_ref()),
+        commands: commands(folder.path(), n_steps, &record),
     })
 }
 
@@ -70,9 +77,9 @@ fn read_figure(path: &Path) -> Result<Option<Vec<u8>>> {
 
 /// `beta_vae, trained for 1,500 steps of 32 images on dsprites (shape 0): 245,760 images that differ in scale and x. The
 /// network is conv64 with 6 latents; seed 1.`
-fn sentence(config: &Config, dataset: &dyn Dataset, n_steps: u64) -> Result<String> {
-    let split = Arc::new(Split::all(dataset.n_images()));
-    let sampler = samplers::build(&config.sampler.name, &config.sampler.settings, dataset.factors(), &split)?;
+fn sentence(config: &Config, record: &DatasetRecord, n_steps: u64) -> Result<String> {
+    let (space, split) = (record.factor_space()?, Arc::new(Split::all(record.n_images)));
+    let sampler = samplers::build(&config.sampler.name, &config.sampler.settings, &space, &split)?;
     let examples = match sampler.arity() {
         1 => "images".to_string(),
         2 => "pairs".to_string(),
@@ -95,22 +102,22 @@ fn sentence(config: &Config, dataset: &dyn Dataset, n_steps: u64) -> Result<Stri
         if n_steps == 1 { "step" } else { "steps" },
         config.training.batch_size,
         config.dataset.name,
-        with_separators(dataset.n_images() as u64),
-        listed(&dataset.factors().names().collect::<Vec<_>>()),
+        with_separators(record.n_images as u64),
+        listed(&space.names().collect::<Vec<_>>()),
         config.model.name,
         config.seed,
     ))
 }
 
 /// What can be done with the run.
-fn commands(path: &Path, n_steps: u64, dataset: &dyn Dataset) -> Vec<(String, String)> {
+fn commands(path: &Path, n_steps: u64, record: &DatasetRecord) -> Vec<(String, String)> {
     let run = quoted(path);
     let mut commands = vec![
         ("Train on", format!("unbraid resume {run} --set training.steps={}", n_steps.saturating_mul(2))),
         ("Score again, with other settings", format!("unbraid evaluate {run} --metrics mig --set mig.bins=10")),
         ("Make this page again", format!("unbraid report {run}")),
     ];
-    if shows_pictures(dataset) {
+    if shows_pictures(record.holds_bytes, record.image_shape) {
         commands.push(("Traverse other values", format!("unbraid traverse {run} --range std")));
     }
     commands.into_iter().map(|(what_for, command)| (what_for.to_string(), command)).collect()
@@ -131,6 +138,8 @@ fn with_separators(number: u64) -> String {
 
 #[cfg(test)]
 mod tests {
+    use unbraid_data::datasets;
+
     use super::*;
 
     #[test]
@@ -139,8 +148,9 @@ mod tests {
                     [framework]\nname = 'ada_gvae'\n[model]\nname = 'conv64'\nlatents = 6\n[training]\nbatch_size = 32";
         let config = Config::parse(text, &[]).unwrap();
         let dataset = datasets::build(&config.dataset.name, &config.dataset.settings).unwrap();
+        let record = DatasetRecord::of("dsprites", dataset.as_ref()).unwrap();
         assert_eq!(
-            sentence(&config, dataset.as_ref(), 1500).unwrap(),
+            sentence(&config, &record, 1500).unwrap(),
             "ada_gvae, trained for 1,500 steps of 32 pairs on dsprites (orientation 0, shape 0): 6,144 images that differ \
              in scale, pos_x and pos_y. The network is conv64 with 6 latents; seed 1."
         );
@@ -150,7 +160,7 @@ mod tests {
     fn commands_go_on_with_the_run() {
         let of = |name: &str| {
             let dataset = datasets::build(name, &toml::Table::new()).unwrap();
-            commands(Path::new("runs/a b"), 40, dataset.as_ref())
+            commands(Path::new("runs/a b"), 40, &DatasetRecord::of(name, dataset.as_ref()).unwrap())
         };
         assert_eq!(of("xy_squares")[0].1, "unbraid resume 'runs/a b' --set training.steps=80");
         let traverses = |name: &str| of(name).iter().any(|(_, command)| command.contains("traverse"));

@@ -2,8 +2,10 @@
 
 use ndarray::{Array1, Array2, Axis};
 use toml::Table;
+use unbraid_data::datasets::read_numbered;
 use unbraid_data::factor_space::index_of;
-use unbraid_data::{Dataset, Error, LabelledCodes, Result, Seed};
+use unbraid_data::standardised::as_shown;
+use unbraid_data::{Dataset, Error, ImageShape, LabelledCodes, Result, Seed};
 use unbraid_learn::TrainedModel;
 use unbraid_learn::posteriors::Moved;
 use unbraid_metrics::Subject;
@@ -88,7 +90,7 @@ pub fn draw_all(run: &TrainedRun, data: &LabelledCodes) -> Result<()> {
         folder.write_figure(&narrow_name(names::SELECTION), &curves(Panels::Stacked)?)?;
     }
     folder.write_figure(names::CORRELATION, &draw_correlation(data)?)?;
-    if shows_pictures(run.dataset.as_ref()) && run.model.has_decoder() {
+    if has_pictures(run) && run.model.has_decoder() {
         let rows = rows_to_encode(&run.config, run.dataset.n_images())?;
         for (name, count) in
             [(names::RECONSTRUCTIONS.to_string(), RECONSTRUCTED), (narrow_name(names::RECONSTRUCTIONS), NARROW)]
@@ -108,9 +110,14 @@ fn selection_table(rows: &[SelectionRow]) -> Option<LossTable> {
     (steps.len() > 1).then(|| LossTable { steps, columns: vec![LossColumn { name, values }] })
 }
 
-/// Whether the images of a dataset can be looked at.
-pub fn shows_pictures(dataset: &dyn Dataset) -> bool {
-    dataset.holds_bytes() && matches!(dataset.image_shape().channels, 1 | 3)
+/// Whether images of this shape can be looked at, which hold bytes or not.
+pub fn shows_pictures(holds_bytes: bool, shape: ImageShape) -> bool {
+    holds_bytes && matches!(shape.channels, 1 | 3)
+}
+
+/// Whether the images of a run's dataset can be looked at.
+fn has_pictures(run: &TrainedRun) -> bool {
+    shows_pictures(as_shown(run.dataset.as_ref()).holds_bytes(), run.dataset.image_shape())
 }
 
 /// Draws the latent traversals as PNG and GIF into the run's folder, and once more for narrow screens; gives the names of the
@@ -181,7 +188,10 @@ fn fewer_columns(whole: &Traversals, count: usize) -> Traversals {
 
 /// The pictures that codes `[rows, latents]` stand for, of a model that has a decoder.
 fn decoded(run: &TrainedRun, codes: &Array2<f32>) -> Result<Vec<Picture>> {
-    let pixels = run.model.decode(codes).ok_or_else(no_decoder)?;
+    let mut pixels = run.model.decode(codes).ok_or_else(no_decoder)?;
+    if let Some(standardised) = run.dataset.as_standardised() {
+        standardised.undo(&mut pixels);
+    }
     Picture::batch(run.dataset.image_shape(), &pixels)
 }
 
@@ -194,7 +204,7 @@ fn check_traversal(run: &TrainedRun, settings: &TraversalSettings) -> Result<()>
     if !run.model.has_decoder() {
         return Err(no_decoder());
     }
-    if !shows_pictures(run.dataset.as_ref()) {
+    if !has_pictures(run) {
         return Err(Error::new("this dataset's images are points in space, which cannot be drawn")
             .help("traversals need a dataset of pictures"));
     }
@@ -278,7 +288,7 @@ fn draw_reconstructions(run: &TrainedRun, data: &LabelledCodes, rows: &[usize], 
     let mut originals = Vec::new();
     for &row in &chosen {
         let mut pixels = vec![0.0; shape.n_pixels()];
-        run.dataset.read_image(rows[row], &mut pixels)?;
+        read_numbered(as_shown(run.dataset.as_ref()), rows[row], &mut pixels)?;
         originals.push(Picture::new(shape, pixels)?);
     }
     let codes = data.codes().select(Axis(0), &chosen).mapv(|value| value as f32);

@@ -9,6 +9,7 @@ use unbraid_report::run_folder::quoted;
 use unbraid_report::whole_file::read_text;
 
 use crate::config::Config;
+use crate::dataset_record::check_dataset;
 use crate::measure::{encode_dataset, measure, read_codes};
 use crate::origin::check_changes;
 use crate::page::write_page;
@@ -24,6 +25,7 @@ use crate::watch::Watch;
 pub fn start(config: &Config, mut prepared: Prepared, path: &Path, watch: &mut dyn Watch) -> Result<Ending> {
     let folder = RunFolder::create(path, &config.to_toml())?;
     let _held = hold(&folder)?;
+    check_dataset(&folder, config, prepared.dataset.as_ref())?;
     let start = begin(&folder, config, &mut prepared.learner)?;
     carry_on(&folder, config, prepared, start, watch)
 }
@@ -39,8 +41,9 @@ pub fn resume(path: &Path, changes: &[String], watch: &mut dyn Watch) -> Result<
         .map_err(|error| error.at(folder.config_path().display()))?;
     let mut prepared = prepare(&config)?;
     check_model(&folder, &before)?;
+    check_dataset(&folder, &config, prepared.dataset.as_ref())?;
     let start = begin(&folder, &config, &mut prepared.learner)?;
-    if config == before && is_finished(&folder, &config, &prepared, &start) {
+    if config == before && is_finished(&folder, &config, &start) {
         return Ok(Ending::FinishedBefore(start.saved));
     }
     // Killed at any moment from here on, the run is not finished.
@@ -83,10 +86,10 @@ fn check_model(folder: &RunFolder, config: &Config) -> Result<()> {
 }
 
 /// Whether all that a run leaves is there. The page is written last.
-fn is_finished(folder: &RunFolder, config: &Config, prepared: &Prepared, start: &Start) -> bool {
+fn is_finished(folder: &RunFolder, config: &Config, start: &Start) -> bool {
     start.saved == config.training.steps
         && [folder.page_path(), folder.scores_path()].iter().all(|path| path.exists())
-        && read_codes(folder, config, prepared.dataset.as_ref()).is_ok()
+        && read_codes(folder, config).is_ok()
 }
 
 /// Writes a config that changed and holds the new file, which is another one than was held before.

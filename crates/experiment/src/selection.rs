@@ -3,8 +3,7 @@
 
 use serde::{Deserialize, Serialize};
 use toml::Table;
-use unbraid_data::settings::{self, Setting, Values};
-use unbraid_data::{Dataset, Error, Result, Seed, Split};
+use unbraid_data::{Dataset, Error, Result, Seed, Split, settings};
 use unbraid_learn::Learner;
 use unbraid_metrics::{Better, METRICS, Subject, headline};
 use unbraid_report::{RunFolder, SelectionRow};
@@ -41,25 +40,6 @@ impl Default for Selection {
         Self { metric: "mig".to_string(), every: 1000, checkpoint: Which::Best }
     }
 }
-
-/// The settings of a selection, in the order in which they are told.
-pub const SETTINGS: &[Setting] = &[
-    Setting {
-        name: "selection.metric",
-        values: Values::Words("the name of a metric"),
-        meaning: "what validation images are scored by while training: `unbraid list metrics`; needs split.validation",
-    },
-    Setting {
-        name: "selection.every",
-        values: Values::Whole(1, u64::MAX),
-        meaning: "steps between two scores of the validation images; at most training.steps",
-    },
-    Setting {
-        name: "selection.checkpoint",
-        values: Values::OneOf(&["best", "last"]),
-        meaning: "which checkpoint the final scores and pictures are of",
-    },
-];
 
 impl Selection {
     /// Reads the section of a config.

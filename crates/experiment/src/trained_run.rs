@@ -8,6 +8,7 @@ use unbraid_learn::{TrainedModel, checkpoint};
 use unbraid_report::RunFolder;
 
 use crate::config::Config;
+use crate::dataset_record::check_dataset;
 use crate::prepare::{Prepared, prepare};
 use crate::run::read_config;
 use crate::selection::Which;
@@ -36,6 +37,7 @@ impl TrainedRun {
                 .help("put it back, or train again: the codes alone cannot be decoded"));
         }
         let prepared = prepare(&config)?;
+        check_dataset(&folder, &config, prepared.dataset.as_ref())?;
         Self::of_checkpoint(&folder, &config, prepared)
     }
 

@@ -1,20 +1,25 @@
 //! Layers on our kernels against the same layers made of burn's own operations: outputs and every gradient.
 #![allow(clippy::unwrap_used, reason = "a test fails by panicking")]
 
+mod support;
+
 use burn::tensor::{Gradients, Tensor};
 use rand::RngExt;
+use support::{POINT, Parts};
+use toml::Table;
 use unbraid_data::{Rng, Seed};
 use unbraid_learn::ops::{
     Activation, ConvLayer, Direction, PixelLoss, conv_stack, conv_stack_of_burn, is_on_cpu, linear, linear_of_burn,
     pixel_sums,
 };
-use unbraid_learn::reconstruction::{RECONSTRUCTIONS, Reconstruction};
-use unbraid_learn::tensors::{device, floats, recording_device, tensor};
+use unbraid_learn::Device;
+use unbraid_learn::reconstruction::RECONSTRUCTIONS;
+use unbraid_learn::tensors::floats;
 
 /// Values between -1 and 1.
 fn random<const D: usize>(shape: [usize; D], rng: &mut Rng) -> Tensor<D> {
     let values = (0..shape.iter().product()).map(|_| rng.random_range(-1.0..1.0)).collect();
-    tensor(values, shape, &recording_device()).require_grad()
+    Device::cpu().recording_tensor(values, shape).require_grad()
 }
 
 /// Output and gradients of both ways of computing, each as one list.
@@ -215,12 +220,15 @@ fn every_reconstruction_loss_is_burns() {
     let mut rng = Seed(1).stream("ops");
     let (outputs, images) = (random([7, 50], &mut rng) * 3.0, random([7, 50], &mut rng));
     let outputs = outputs.detach().require_grad();
+    let parts = Parts::new(("ae", ""), ("linear", ""), POINT);
+    let [ours, of_burn] = [Device::cpu(), Device::cpu_of_burn()].map(|device| parts.learner_on(device).model);
     for entry in RECONSTRUCTIONS {
+        let loss = (entry.build)(&Table::new()).unwrap();
         assert_close(both(
             &outputs,
             std::slice::from_ref(&images),
-            [&|outputs| Reconstruction(entry).per_image(outputs, images.clone()), &|outputs| {
-                (entry.per_pixel)(outputs, images.clone()).sum_dim(1)
+            [&|outputs| loss.per_image(&ours, outputs, images.clone()), &|outputs| {
+                loss.per_image(&of_burn, outputs, images.clone())
             }],
         ));
     }
@@ -239,6 +247,6 @@ fn encoding_without_gradients_gives_the_same_bits() {
     };
     let frozen = layers.iter().map(without_gradients).collect();
     let recorded = conv_stack(images.clone(), Direction::Down, layers);
-    let plain = conv_stack(images.inner().to_device(&device()), Direction::Down, frozen);
+    let plain = conv_stack(images.inner(), Direction::Down, frozen);
     assert!(floats(recorded.inner()) == floats(plain));
 }

@@ -7,6 +7,7 @@ use std::path::{Path, PathBuf};
 use ndarray::{Array1, Array2, Array3};
 use serde_json::Value;
 use unbraid_data::file_errors::{cannot_read, cannot_write};
+use unbraid_data::fingerprint::DatasetRecord;
 use unbraid_data::labelled_codes::Extras;
 use unbraid_data::npy::{read_list, read_table, read_tables};
 use unbraid_data::{Error, FactorSpace, LabelledCodes, Result};
@@ -214,6 +215,20 @@ impl RunFolder {
             parse_selection(&read_text(path)?).map_err(|error| error.at(path.display()))
         })?;
         Ok(rows.unwrap_or_default())
+    }
+
+    /// Writes the record of the dataset.
+    pub fn write_dataset(&self, record: &DatasetRecord) -> Result<()> {
+        let json = serde_json::to_string_pretty(record).expect("a record is text and numbers");
+        write_whole(&self.dataset_path(), format!("{json}\n").as_bytes())
+    }
+
+    /// Reads the record of the dataset; none for a run of an earlier version.
+    pub fn read_dataset(&self) -> Result<Option<DatasetRecord>> {
+        where_present(&self.dataset_path(), |path| {
+            serde_json::from_str(&read_text(path)?)
+                .map_err(|error| Error::new(format!("{} is no record of a dataset: {error}", path.display())))
+        })
     }
 
     /// Writes what the run is doing.

@@ -6,7 +6,7 @@ use unbraid_data::error::{did_you_mean, unknown_name};
 use unbraid_data::settings::{Setting, Values};
 use unbraid_data::{Error, Result, datasets, samplers};
 use unbraid_experiment::config_settings::{CONFIG_SETTINGS, config_default};
-use unbraid_learn::{frameworks, nets, optimisers, reconstruction};
+use unbraid_learn::{frameworks, networks, optimisers, reconstruction};
 use unbraid_report::tables::{ListRow, SettingRow, list_table, settings_table};
 
 use super::table_width;
@@ -69,21 +69,12 @@ fn lists() -> Vec<(&'static str, Vec<Row>)> {
     vec![
         ("datasets", rows!("dataset", datasets::DATASETS, |entry| (with_shared(entry.settings), entry.complete))),
         ("samplers", rows!("sampler", samplers::SAMPLERS)),
-        ("models", rows!("model", nets::NETS)),
+        ("models", rows!("model", networks::NETWORKS)),
         ("frameworks", rows!("framework", frameworks::FRAMEWORKS)),
-        (
-            "reconstructions",
-            rows!("reconstruction", reconstruction::RECONSTRUCTIONS, |entry| {
-                (entry.settings.to_vec(), no_settings)
-            }),
-        ),
+        ("reconstructions", rows!("reconstruction", reconstruction::RECONSTRUCTIONS)),
         ("optimisers", rows!("optimiser", optimisers::OPTIMISERS)),
         ("metrics", rows!("metric", unbraid_metrics::METRICS)),
     ]
-}
-
-fn no_settings(_: &Table) -> Result<Table> {
-    Ok(Table::new())
 }
 
 /// A dataset's own settings and those that all share.

@@ -39,6 +39,6 @@ pub fn run(arguments: &Arguments) -> Result<Outcome> {
 /// Opens a run that has got as far as its codes.
 pub fn open_encoded(path: &Path) -> Result<(TrainedRun, LabelledCodes)> {
     let run = TrainedRun::open(path)?;
-    let data = read_codes(&run.folder, &run.config, run.dataset.as_ref())?;
+    let data = read_codes(&run.folder, &run.config)?;
     Ok((run, data))
 }

@@ -3,7 +3,7 @@
 use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
 
-use unbraid_data::{Error, Result, csv, datasets, npy_pair, npz, parquet};
+use unbraid_data::{Error, Result, csv, npy_pair, npz, parquet};
 use unbraid_report::RunFolder;
 
 use super::input_names::name_of;
@@ -60,8 +60,7 @@ fn read_input(path: &Path, reading: &Reading) -> Result<Input> {
 fn read_run(path: &Path, reading: &Reading) -> Result<Input> {
     let folder = RunFolder::open(path)?;
     let config = read_config(&folder)?;
-    let dataset = datasets::build(&config.dataset.name, &config.dataset.settings)?;
-    let mut data = read_codes(&folder, &config, dataset.as_ref())?;
+    let mut data = read_codes(&folder, &config)?;
     if reading.overrules_kinds() {
         data = data.with_kinds(&reading.kinds()).map_err(|error| error.at(path.display()))?;
     }

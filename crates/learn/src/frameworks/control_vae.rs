@@ -139,10 +139,14 @@ pub const ENTRY: Entry = Entry {
         },
         Setting {
             name: "beta_min",
-            values: Values::Number(0.0, MOST_BETA),
-            meaning: "the least beta; no more than beta_max",
+            values: Values::Words("a number from 0 to beta_max"),
+            meaning: "the least beta",
         },
-        Setting { name: "beta_max", values: Values::Number(0.0, MOST_BETA), meaning: "the largest beta" },
+        Setting {
+            name: "beta_max",
+            values: Values::Words("a number from beta_min to 1e9"),
+            meaning: "the largest beta",
+        },
         RECONSTRUCTION,
         REDUCTION,
     ],

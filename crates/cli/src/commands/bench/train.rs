@@ -1,18 +1,19 @@
 //! `unbraid bench train`: images per second that training and encoding take.
 //!
 //! The work is that of `bench/train.py`, which sets it against PyTorch: full training steps of a beta-VAE on one batch
-//! that is already in memory, and encoding without gradients.
+//! that is already in memory, and encoding without gradients. FactorVAE, whose step learns from two batches, stands beside a
+//! beta-VAE on as many images.
 
 use std::time::{Duration, Instant};
 
+use ndarray::Array2;
 use rand::RngExt;
 use serde_json::{Map, Value, json};
 use toml::Table;
 use unbraid_data::error::did_you_mean;
 use unbraid_data::{Error, ImageShape, Result, Seed};
 use unbraid_kernels::{ConvShape, LayerShape, TransposedShape, product_rate};
-use unbraid_learn::tensors::{device, recording_device, tensor};
-use unbraid_learn::{Batch, Learner, Model, frameworks, nets, optimisers};
+use unbraid_learn::{Batch, Device, Learner, Member, frameworks, networks, optimisers};
 
 use crate::Outcome;
 use crate::output::print;
@@ -45,7 +46,8 @@ pub struct Arguments {
 /// One thing that is measured.
 struct Case {
     name: &'static str,
-    net: &'static str,
+    framework: &'static str,
+    network: &'static str,
     batch_size: usize,
     channels: usize,
     work: Work,
@@ -60,13 +62,15 @@ enum Work {
 }
 
 const CASES: &[Case] = &[
-    Case { name: "conv.b64.c1", net: "conv64", batch_size: 64, channels: 1, work: Work::Step },
-    Case { name: "conv.b256.c1", net: "conv64", batch_size: 256, channels: 1, work: Work::Step },
-    Case { name: "conv.b64.c3", net: "conv64", batch_size: 64, channels: 3, work: Work::Step },
-    Case { name: "conv.b256.c3", net: "conv64", batch_size: 256, channels: 3, work: Work::Step },
-    Case { name: "encode.c1", net: "conv64", batch_size: 256, channels: 1, work: Work::Encode },
-    Case { name: "encode.c3", net: "conv64", batch_size: 256, channels: 3, work: Work::Encode },
-    Case { name: "mlp.b256", net: "mlp", batch_size: 256, channels: 1, work: Work::Step },
+    Case { name: "conv.b64.c1", framework: "beta_vae", network: "conv64", batch_size: 64, channels: 1, work: Work::Step },
+    Case { name: "conv.b256.c1", framework: "beta_vae", network: "conv64", batch_size: 256, channels: 1, work: Work::Step },
+    Case { name: "conv.b64.c3", framework: "beta_vae", network: "conv64", batch_size: 64, channels: 3, work: Work::Step },
+    Case { name: "conv.b256.c3", framework: "beta_vae", network: "conv64", batch_size: 256, channels: 3, work: Work::Step },
+    Case { name: "encode.c1", framework: "beta_vae", network: "conv64", batch_size: 256, channels: 1, work: Work::Encode },
+    Case { name: "encode.c3", framework: "beta_vae", network: "conv64", batch_size: 256, channels: 3, work: Work::Encode },
+    Case { name: "conv.b128.c1", framework: "beta_vae", network: "conv64", batch_size: 128, channels: 1, work: Work::Step },
+    Case { name: "factor.b64.c1", framework: "factor_vae", network: "conv64", batch_size: 64, channels: 1, work: Work::Step },
+    Case { name: "mlp.b256", framework: "beta_vae", network: "mlp", batch_size: 256, channels: 1, work: Work::Step },
 ];
 
 /// Carries out the command.
@@ -137,46 +141,57 @@ struct Speed {
 
 fn measure(case: &Case, least: Duration) -> Result<Speed> {
     let shape = ImageShape { height: SIDE, width: SIDE, channels: case.channels };
-    let mut learner = learner(case.net, shape)?;
+    let mut learner = learner(case.framework, case.network, shape)?;
     let mut rng = SEED.stream("bench");
     let pixels: Vec<f32> = (0..case.batch_size * shape.n_pixels()).map(|_| rng.random()).collect();
     let dims = [case.batch_size, shape.n_pixels()];
     let products = Products::of(&learner);
     let (secs, computed, defined) = match case.work {
         Work::Step => {
-            let images = tensor(pixels, dims, &recording_device());
+            let member = Member {
+                images: learner.model.parameters.tensor(pixels, dims),
+                numbers: (0..case.batch_size).collect(),
+                factors: Array2::zeros((case.batch_size, 0)),
+            };
+            let members = vec![member; learner.framework.n_batches()];
             let secs = median_secs(least, || {
-                let batch = Batch { step: learner.steps_taken(), members: vec![images.clone()] };
+                let batch = Batch { step: learner.steps_taken(), members: members.clone() };
                 learner.step(&batch, LEARNING_RATE).map(drop)
             })?;
             // Forward, the gradient of the weights and that of what went in, which the first layer does without. It has
             // few channels, so all of its products are computed.
-            let in_step = |all: f64| 3.0 * all - products.first_layer;
-            (secs, in_step(products.computed), in_step(products.defined))
+            let in_step = |all: f64, encoder: f64| match learner.framework.n_batches() {
+                1 => 3.0 * all - products.first_layer,
+                // FactorVAE: half of the images go through the encoder alone. The discriminator passes a gradient to the
+                // latents of one batch, and learns from both: 2 + 2 * 3 products for each pair of images.
+                n_batches => {
+                    (3.0 * all - products.first_layer + encoder + 8.0 * products.discriminator) / n_batches as f64
+                }
+            };
+            let computed = in_step(products.computed, products.computed_by_encoder);
+            (secs, computed, in_step(products.defined, products.defined_by_encoder))
         }
         Work::Encode => {
-            let images = tensor(pixels, dims, &device());
-            let encode = |model: &Model| {
-                median_secs(least, || {
-                    drop(model.encode_gaussian(images.clone()));
-                    Ok(())
-                })
-            };
-            let secs = learner.model.without_gradients(encode)?;
+            let model = learner.model.frozen();
+            let images = model.parameters.tensor(pixels, dims);
+            let secs = median_secs(least, || {
+                drop(model.encode_gaussian(images.clone()));
+                Ok(())
+            })?;
             (secs, products.computed_by_encoder, products.defined_by_encoder)
         }
     };
-    let images = case.batch_size as f64 / secs;
+    let n_batches = if case.work == Work::Step { learner.framework.n_batches() } else { 1 };
+    let images = (n_batches * case.batch_size) as f64 / secs;
     Ok(Speed { images, computed: 2.0 * images * computed, defined: 2.0 * images * defined })
 }
 
-fn learner(net: &str, shape: ImageShape) -> Result<Learner> {
+fn learner(framework: &str, network: &str, shape: ImageShape) -> Result<Learner> {
     let settings = Table::new();
-    let net = (nets::find(net)?.build)(&settings, shape)?;
-    let framework = (frameworks::find("beta_vae")?.build)(&settings)?;
-    let optimiser = (optimisers::find("adam")?.build)(&settings)?;
-    let model = Model::new(net, framework.posterior(), SEED);
-    Ok(Learner::new(model, framework, optimiser, SEED))
+    let network = networks::build(network, &settings, shape)?;
+    let framework = frameworks::build(framework, &settings)?;
+    let optimiser = optimisers::build("adam", &settings)?;
+    Learner::new(network, framework, optimiser, shape, SEED, Device::cpu())
 }
 
 /// The median time of a round of `work`.
@@ -204,6 +219,8 @@ struct Products {
     defined_by_encoder: f64,
     computed_by_encoder: f64,
     first_layer: f64,
+    /// Those of a discriminator, which are not among the others.
+    discriminator: f64,
 }
 
 impl Products {
@@ -216,6 +233,10 @@ impl Products {
                 None => (weight.shape().num_elements(), weight.shape().num_elements()),
             };
             let (defined, computed) = (defined as f64, computed as f64);
+            if name.starts_with("discriminator.") {
+                products.discriminator += defined;
+                continue;
+            }
             if products.defined == 0.0 {
                 products.first_layer = defined;
             }
@@ -261,7 +282,7 @@ mod tests {
     #[test]
     fn products_by_hand() {
         let shape = ImageShape { height: 64, width: 64, channels: 1 };
-        let products = Products::of(&learner("conv64", shape).unwrap());
+        let products = Products::of(&learner("beta_vae", "conv64", shape).unwrap());
         // 32^2 * 16 * 32 of the layer next to the image; 16^2 * 16 * 32 * 32 + 8^2 * 16 * 32 * 64 + 4^2 * 16 * 64 * 64 of
         // the others; and the hidden layers.
         let (outer, inner, hidden) = (524_288.0, 4_194_304.0 + 2_097_152.0 + 1_048_576.0, 1024.0 * 256.0);

@@ -1,0 +1,51 @@
+//! What a run keeps of its dataset, in `dataset.json`: with it pages and scores need not open the dataset, and a run does not go on
+//! with other images.
+
+use ndarray::Array2;
+use unbraid_data::factor_space::values_of;
+use unbraid_data::fingerprint::DatasetRecord;
+use unbraid_data::{Dataset, Result, datasets};
+use unbraid_report::RunFolder;
+
+use crate::config::Config;
+
+/// Compares a run's dataset with the one that it began with, which must be the same. What an earlier version did not keep is kept
+/// from now on.
+pub fn check_dataset(folder: &RunFolder, config: &Config, dataset: &dyn Dataset) -> Result<()> {
+    let now = DatasetRecord::of(&config.dataset.name, dataset)?;
+    match folder.read_dataset()? {
+        Some(before) => before.check_same(&now).map_err(|error| error.at(folder.dataset_path().display())),
+        None => folder.write_dataset(&now),
+    }
+}
+
+/// The record of a run's dataset; of a run that has none, made by an earlier version, the dataset is opened.
+pub fn dataset_record(folder: &RunFolder, config: &Config) -> Result<DatasetRecord> {
+    match folder.read_dataset()? {
+        Some(record) => Ok(record),
+        None => DatasetRecord::of(&config.dataset.name, open(config)?.as_ref()),
+    }
+}
+
+/// The factors of these images, `[rows, factors]`. Those of a grid follow from the images' numbers; for others the dataset is opened.
+pub(crate) fn factors_of_record(record: &DatasetRecord, config: &Config, rows: &[usize]) -> Result<Array2<f64>> {
+    let Ok(sizes) = record.factor_space()?.grid_sizes() else {
+        return Ok(factors_of(open(config)?.as_ref(), rows));
+    };
+    let values: Vec<f64> =
+        rows.iter().flat_map(|&row| values_of(row, &sizes)).map(|value| value as f64).collect();
+    Ok(Array2::from_shape_vec((rows.len(), sizes.len()), values).expect("a value for each factor"))
+}
+
+/// The factors of these images, `[rows, factors]`.
+pub(crate) fn factors_of(dataset: &dyn Dataset, rows: &[usize]) -> Array2<f64> {
+    let mut factors = Array2::zeros((rows.len(), dataset.factors().n_factors()));
+    for (mut values, &row) in factors.outer_iter_mut().zip(rows) {
+        dataset.read_factors(row, values.as_slice_mut().expect("a new matrix is row-major"));
+    }
+    factors
+}
+
+fn open(config: &Config) -> Result<Box<dyn Dataset>> {
+    datasets::build(&config.dataset.name, &config.dataset.settings)
+}

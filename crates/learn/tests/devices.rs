@@ -1,0 +1,57 @@
+//! Training with burn's own operations alone, as another device would, gives the losses that our kernels give.
+
+#![allow(clippy::unwrap_used, reason = "a test that cannot set itself up should panic")]
+
+mod support;
+
+use support::{PICTURE, POINT, Parts, batch};
+use unbraid_learn::frameworks::FRAMEWORKS;
+use unbraid_learn::optimisers::OPTIMISERS;
+use unbraid_learn::reconstruction::RECONSTRUCTIONS;
+use unbraid_learn::{Device, Learner};
+
+/// The total and all parts of each step.
+fn losses(mut learner: Learner, steps: u64, n_images: usize) -> Vec<f32> {
+    let steps = (0..steps).flat_map(|step| {
+        let batch = batch(&learner, step, n_images);
+        let losses = learner.step(&batch, 1e-3).unwrap();
+        std::iter::once(losses.total).chain(losses.parts.into_iter().map(|part| part.value)).collect::<Vec<f32>>()
+    });
+    steps.collect()
+}
+
+fn check_same(parts: Parts, steps: u64, n_images: usize) {
+    let [ours, of_burn] =
+        [Device::cpu(), Device::cpu_of_burn()].map(|device| losses(parts.learner_on(device), steps, n_images));
+    let first = ours[0];
+    assert!(ours[ours.len() - 1] != first, "{:?}: nothing was learned", parts.framework);
+    for (ours, of_burn) in ours.iter().zip(&of_burn) {
+        // Of a part near zero, such as the total correlation at first, the share in the loss counts.
+        let allowed = 1e-4 * ours.abs().max(0.01 * first.abs());
+        assert!((ours - of_burn).abs() <= allowed, "{:?}: {ours} is not {of_burn}", parts.framework);
+    }
+}
+
+#[test]
+fn every_framework_has_the_same_losses() {
+    for entry in FRAMEWORKS {
+        let settings = if entry.name == "factor_vae" { "width = 32" } else { "" };
+        check_same(Parts::new((entry.name, settings), ("mlp", "latents = 3\nencoder = [16]\ndecoder = [16]"), POINT), 50, 16);
+    }
+}
+
+#[test]
+fn every_optimiser_and_reconstruction_loss_has_the_same_losses() {
+    for reconstruction in RECONSTRUCTIONS {
+        for optimiser in OPTIMISERS {
+            let settings = format!("reconstruction = '{}'", reconstruction.name);
+            let network = ("mlp", "latents = 3\nencoder = [16]\ndecoder = [16]");
+            check_same(Parts { optimiser: optimiser.name, ..Parts::new(("vae", &settings), network, POINT) }, 50, 16);
+        }
+    }
+}
+
+#[test]
+fn the_convolutional_network_has_the_same_losses() {
+    check_same(Parts::new(("beta_vae", ""), ("conv64", "latents = 4"), PICTURE), 8, 8);
+}

@@ -121,9 +121,9 @@ impl Parts {
             log_variances: Some(self.log_variances),
             reconstruction_losses: Some(self.losses),
             jacobians: Some(self.jacobians),
-            text_factors: Vec::new(),
             train_rows: Some(self.train_rows),
             test_rows: Some(self.test_rows),
+            ..Extras::default()
         };
         labelled(self.codes, self.factors, &SIZES, extras)
     }
@@ -196,8 +196,10 @@ fn where_rows_are_drawn_from_a_grid_their_order_plays_no_part() {
         .values
         .iter()
         .zip(&after.values)
-        .filter(|((name, value), after)| *name != after.0 || (value - after.1).abs() > 1e-9 * (1.0 + value.abs()))
-        .map(|((name, value), after)| format!("{name}: {value}, {after:?}"))
+        .filter(|(before, after)| {
+            before.name != after.name || (before.value - after.value).abs() > 1e-9 * (1.0 + before.value.abs())
+        })
+        .map(|(before, after)| format!("{}: {}, {after:?}", before.name, before.value))
         .collect();
     assert!(moved.is_empty(), "{}", moved.join("\n"));
 }

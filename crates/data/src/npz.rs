@@ -2,7 +2,7 @@
 //!
 //! Any outside model is scored this way: it saves `codes` `[rows, latents]` and `factors` `[rows, factors]`, and may add
 //! `factor_sizes`, `factor_names`, `train_rows`, `test_rows`, `log_variances`, `reconstruction_losses`,
-//! `jacobians` and `text_factors`.
+//! `kl_divergences`, `jacobians` and `text_factors`.
 
 use std::fs::File;
 use std::io::{BufReader, Read};

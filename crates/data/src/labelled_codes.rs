@@ -30,6 +30,9 @@ pub struct Extras {
     pub log_variances: Option<Array2<f64>>,
     /// Each image's reconstruction loss, summed over pixels, `[rows]`.
     pub reconstruction_losses: Option<Vec<f64>>,
+    /// The divergence of each image's posterior from the prior, in nats, where it is not the sum over the latents of that of
+    /// diagonal Gaussians (full covariance, Concrete), `[rows]`.
+    pub kl_divergences: Option<Vec<f64>>,
     /// How each latent moves each pixel that the decoder draws, at a few codes, `[codes, pixels, latents]`.
     pub jacobians: Option<Array3<f64>>,
     /// Why there are no Jacobians and what to do about it, where that is known; metrics that need them say it.
@@ -175,16 +178,19 @@ fn check_extras(codes: &Array2<f64>, extras: &Extras) -> Result<()> {
             return Err(Error::new("log_variances hold a value that is not finite"));
         }
     }
-    if let Some(losses) = &extras.reconstruction_losses {
-        if losses.len() != codes.nrows() {
+    for (column, name) in
+        [(&extras.reconstruction_losses, "reconstruction_losses"), (&extras.kl_divergences, "kl_divergences")]
+    {
+        let Some(column) = column else { continue };
+        if column.len() != codes.nrows() {
             return Err(Error::new(format!(
-                "reconstruction_losses have {} but codes have {}",
-                counted(losses.len(), "row"),
+                "{name} have {} but codes have {}",
+                counted(column.len(), "row"),
                 codes.nrows()
             )));
         }
-        if losses.iter().any(|value| !value.is_finite()) {
-            return Err(Error::new("reconstruction_losses hold a value that is not finite"));
+        if column.iter().any(|value| !value.is_finite()) {
+            return Err(Error::new(format!("{name} hold a value that is not finite")));
         }
     }
     extras.jacobians.as_ref().map_or(Ok(()), |jacobians| check_jacobians(codes.ncols(), jacobians))
@@ -238,6 +244,20 @@ mod tests {
         assert!(message(Array3::zeros((0, 5, 2))).starts_with("jacobians are empty: their shape is [0, 5, 2]"));
         let not_finite = Array3::from_elem((1, 1, 2), f64::INFINITY);
         assert_eq!(message(not_finite), "jacobians hold a value that is not finite");
+    }
+
+    #[test]
+    fn columns_have_a_finite_number_for_each_row() {
+        let with = |extras: Extras| {
+            LabelledCodes::new(array![[1.0]], array![[0.0]], FactorSpace::grid([("shape", 3)]), extras)
+        };
+        let message = |extras| with(extras).unwrap_err().to_string();
+        let divergences = |values: Vec<f64>| Extras { kl_divergences: Some(values), ..Extras::default() };
+        let losses = |values: Vec<f64>| Extras { reconstruction_losses: Some(values), ..Extras::default() };
+        assert!(with(divergences(vec![0.5])).is_ok());
+        assert_eq!(message(divergences(vec![0.5, 1.0])), "kl_divergences have 2 rows but codes have 1");
+        assert_eq!(message(divergences(vec![f64::NAN])), "kl_divergences hold a value that is not finite");
+        assert_eq!(message(losses(vec![])), "reconstruction_losses have 0 rows but codes have 1");
     }
 
     #[test]

@@ -2,7 +2,7 @@
 //!
 //! Any outside model is scored this way: it saves `codes` `[rows, latents]` and `factors` `[rows, factors]`, and may add
 //! `factor_sizes`, `factor_names`, `train_rows`, `test_rows`, `log_variances`, `reconstruction_losses`,
-//! `jacobians` and `text_factors`.
+//! `kl_divergences`, `jacobians` and `text_factors`.
 
 use std::fs::File;
 use std::io::{BufReader, Read};
@@ -22,7 +22,7 @@ use crate::npy::{Announced, NpyArray, indices, open_file, unreadable};
 use crate::words::counted;
 
 /// The arrays that may stand beside codes and factors.
-const OPTIONAL: [&str; 8] = [
+const OPTIONAL: [&str; 9] = [
     "factor_sizes",
     "factor_names",
     "text_factors",
@@ -30,6 +30,7 @@ const OPTIONAL: [&str; 8] = [
     "test_rows",
     "log_variances",
     "reconstruction_losses",
+    "kl_divergences",
     "jacobians",
 ];
 
@@ -122,6 +123,7 @@ fn labelled_codes(npz: &mut Npz, kinds: &FactorKinds, limit: MemoryLimit) -> Res
         test_rows: optional(npz, "test_rows", indices)?,
         log_variances: optional(npz, "log_variances", NpyArray::to_table)?,
         reconstruction_losses: optional(npz, "reconstruction_losses", numbers)?,
+        kl_divergences: optional(npz, "kl_divergences", numbers)?,
         jacobians: optional(npz, "jacobians", NpyArray::to_tables)?,
         text_factors: stated_texts.unwrap_or(factors.texts),
         ..Extras::default()
@@ -143,7 +145,7 @@ fn check_announced(npz: &mut Npz, limit: MemoryLimit) -> Result<()> {
         memory += array.memory();
         match (name, array.shape.as_slice()) {
             ("factor_sizes" | "factor_names", &[n_entries]) => check_count(name, n_entries, n_factors)?,
-            ("log_variances" | "reconstruction_losses", &[found, ..]) if found != n_rows => {
+            ("log_variances" | "reconstruction_losses" | "kl_divergences", &[found, ..]) if found != n_rows => {
                 let rows = counted(found, "row");
                 return Err(Error::new(format!("{name} have {rows} but codes have {n_rows}")));
             }

@@ -30,9 +30,12 @@ fn write_arrays(archive: &mut Archive, codes: &Array2<f64>, data: &LabelledCodes
     if let Some(log_variances) = &extras.log_variances {
         archive.add_table("log_variances", log_variances)?;
     }
-    if let Some(losses) = &extras.reconstruction_losses {
-        archive.begin("reconstruction_losses", "<f8", &[losses.len()])?;
-        losses.iter().try_for_each(|loss| archive.zip.write_all(&loss.to_le_bytes()))?;
+    for (name, column) in
+        [("reconstruction_losses", &extras.reconstruction_losses), ("kl_divergences", &extras.kl_divergences)]
+    {
+        let Some(column) = column else { continue };
+        archive.begin(name, "<f8", &[column.len()])?;
+        column.iter().try_for_each(|value| archive.zip.write_all(&value.to_le_bytes()))?;
     }
     if let Some(jacobians) = &extras.jacobians {
         archive.begin("jacobians", "<f8", jacobians.shape())?;
@@ -57,6 +60,7 @@ mod tests {
             test_rows: Some(vec![1]),
             log_variances: Some(array![[0.1], [0.2], [0.3]]),
             reconstruction_losses: Some(vec![3.0, 2.0, 1.0]),
+            kl_divergences: Some(vec![0.5, 0.25, 4.0]),
             jacobians: Some(Array3::ones((2, 4, 1))),
             text_factors: vec![0],
             ..Extras::default()
@@ -74,6 +78,7 @@ mod tests {
         let (found, wanted) = (read.extras(), data.extras());
         assert_eq!((&found.train_rows, &found.test_rows), (&wanted.train_rows, &wanted.test_rows));
         assert_eq!(found.log_variances, wanted.log_variances);
+        assert_eq!(found.kl_divergences, wanted.kl_divergences);
         assert_eq!(found.reconstruction_losses, wanted.reconstruction_losses);
         assert_eq!((&found.jacobians, &found.text_factors), (&wanted.jacobians, &wanted.text_factors));
         // Without extras nothing stands in their place.

@@ -71,8 +71,9 @@ fn parameters(layers: &[ConvLayer]) -> Vec<Tensor<2>> {
 /// Otherwise the tests below would compare burn with itself.
 #[test]
 fn our_kernels_are_used_on_the_devices_that_we_have() {
-    for device in [device(), recording_device()] {
-        assert!(is_on_cpu(&tensor(vec![0.0], [1], &device)));
+    let device = Device::cpu();
+    for tensor in [device.tensor(vec![0.0], [1]), device.recording_tensor(vec![0.0], [1])] {
+        assert!(is_on_cpu(&tensor));
     }
 }
 

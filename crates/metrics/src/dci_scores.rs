@@ -29,8 +29,8 @@ pub fn dci_scores(name: &str, data: &LabelledCodes, split: &Split, predictions: 
         Array2::from_shape_fn((data.n_latents(), data.n_factors()), |(z, factor)| predictions[factor].importance[z]);
     let parts = importance_scores(name, data, importance, Weights::Importance);
     let disentanglement = format!("{name}.disentanglement");
-    let reason = parts.undefined.iter().find(|(undefined, _)| *undefined == disentanglement);
-    let headline = parts.value(&disentanglement).ok_or(reason.map_or("it has no disentanglement", |(_, why)| why));
+    let reason = parts.reason(&disentanglement).unwrap_or("it has no disentanglement");
+    let headline = parts.value(&disentanglement).ok_or(reason);
     let mut scores = Scores::new().with_outcome(name, headline);
     scores.extend(parts);
     let train: Vec<&[f64]> = predictions.iter().map(|prediction| prediction.train.as_slice()).collect();
@@ -68,7 +68,7 @@ fn with_informativeness(
         _ => scores.with(name, defined.iter().sum::<f64>() / defined.len() as f64),
     };
     for (factor, part) in data.space().names().zip(parts) {
-        scores = scores.with_outcome(&format!("{name}.{factor}"), part);
+        scores = scores.with_factor(name, factor, part);
     }
     scores
 }
@@ -125,6 +125,6 @@ mod tests {
     #[test]
     fn a_factor_with_one_value_takes_no_part() {
         let reason = "the factor has a single value in the rows to fit on".to_string();
-        assert!(scores().undefined.contains(&("dci.informativeness_test.colour".to_string(), reason)));
+        assert_eq!(scores().reason("dci.informativeness_test.colour"), Some(reason.as_str()));
     }
 }

@@ -18,7 +18,6 @@ use ndarray::{Array2, ArrayRef1, Axis};
 use serde::{Deserialize, Serialize};
 use unbraid_data::LabelledCodes;
 
-use crate::scores::latent_name;
 use crate::{Matrix, Scores};
 
 /// What latents and factors weigh in a mean over them.
@@ -40,12 +39,18 @@ pub fn importance_scores(
     importance: Array2<f64>,
     factor_weights: Weights,
 ) -> Scores {
-    let latents = (0..subject_data.n_latents()).map(latent_name);
+    let kind = format!("{name}.disentanglement");
     let disentanglement = concentration(&importance, Axis(0), Weights::Importance);
-    let mut scores = with_parts(Scores::new(), &format!("{name}.disentanglement"), latents, &disentanglement);
-    let factors = subject_data.space().names().map(str::to_string);
+    let mut scores = Scores::new().with_outcome(&kind, disentanglement.whole);
+    for (latent, part) in disentanglement.parts.into_iter().enumerate() {
+        scores = scores.with_latent(&kind, latent, part);
+    }
+    let kind = format!("{name}.completeness");
     let completeness = concentration(&importance, Axis(1), factor_weights);
-    scores = with_parts(scores, &format!("{name}.completeness"), factors, &completeness);
+    scores = scores.with_outcome(&kind, completeness.whole);
+    for (factor, part) in subject_data.space().names().zip(completeness.parts) {
+        scores = scores.with_factor(&kind, factor, part);
+    }
     scores.with_matrix(Matrix::of_latents_and_factors(&format!("{name}.importance"), subject_data, importance))
 }
 
@@ -108,19 +113,6 @@ fn concentration_of_line(line: &ArrayRef1<f64>, lines: Axis) -> Result<f64, Stri
 
 fn other(axis: Axis) -> Axis {
     Axis(1 - axis.index())
-}
-
-fn with_parts(
-    mut scores: Scores,
-    name: &str,
-    of_parts: impl Iterator<Item = String>,
-    concentration: &Concentration,
-) -> Scores {
-    scores = scores.with_outcome(name, concentration.whole.clone());
-    for (part, value) in of_parts.zip(&concentration.parts) {
-        scores = scores.with_outcome(&format!("{name}.{part}"), value.clone());
-    }
-    scores
 }
 
 #[cfg(test)]
@@ -192,8 +184,8 @@ mod tests {
     fn without_any_importance_nothing_is_defined() {
         let scores = scores(array![[0.0, 0.0], [0.0, 0.0]]);
         assert!(scores.values.is_empty());
-        assert_eq!(scores.undefined[0].1, "no latent is of any importance for any factor");
-        assert_eq!(scores.undefined[1].1, "the latent is of no importance for any factor");
+        assert_eq!(scores.undefined[0].reason, "no latent is of any importance for any factor");
+        assert_eq!(scores.undefined[1].reason, "the latent is of no importance for any factor");
     }
 
     #[test]
@@ -201,7 +193,7 @@ mod tests {
         let one_factor = scores(array![[1.0], [0.0]]);
         assert_scores(&one_factor, &[("dci.completeness", 1.0)]);
         let reason = "needs at least two factors: every latent serves the only one".to_string();
-        assert_eq!(one_factor.undefined[0], ("dci.disentanglement".to_string(), reason));
+        assert_eq!(one_factor.reason("dci.disentanglement"), Some(reason.as_str()));
         let one_latent = scores(array![[1.0, 1.0]]);
         assert_scores(&one_latent, &[("dci.disentanglement", 0.0)]);
         assert_eq!(one_latent.value("dci.completeness"), None);

@@ -14,13 +14,14 @@ mod input_notes;
 pub mod known_codes;
 mod matched_latents;
 pub mod metrics;
+mod needs;
 mod posterior_information;
-mod posteriors;
 pub mod predictors;
 mod row_order;
 mod rows_by_others;
 mod rows_by_value;
 mod scaled_table;
+mod score_kind;
 mod scores;
 pub mod statistics;
 mod subject;
@@ -28,8 +29,10 @@ mod traversal_ratios;
 mod traversals;
 mod voters;
 
-pub use metrics::{METRICS, build, complete, score_all, score_all_heard};
-pub use scores::{Matrix, Scores};
+pub use metrics::{METRICS, build, complete, find, headline, score_all, score_all_heard, score_kind};
+pub use needs::Need;
+pub use score_kind::{Better, ScoreKind};
+pub use scores::{Matrix, Score, ScoreOf, Scores, Undefined, metric_of};
 pub use subject::{Split, Subject, Tables};
 pub use traversal_ratios::TraversalRatios;
 
@@ -75,9 +78,11 @@ pub struct Entry {
     pub paper: &'static str,
     /// Its settings, in the order in which they are told.
     pub settings: &'static [Setting],
-    /// The least and the greatest value of each of its scores. A row holds for the score of that name and for all whose
-    /// names go on from it (`cbd` for `cbd.modularity`); the longest name that fits counts.
-    pub ranges: &'static [(&'static str, f64, f64)],
+    /// Each kind of score that it gives. The first is called like the metric: the one that it is known by, and that a model
+    /// is selected by.
+    pub scores: &'static [ScoreKind],
+    /// What it needs besides codes and factors. Where that is missing, its first score is undefined and says so.
+    pub needs: &'static [Need],
     /// The changes of the input that leave the score called like the metric as it was; every other change may move it.
     pub left_alone_by: &'static [Change],
     /// Makes it with these settings.

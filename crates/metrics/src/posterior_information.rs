@@ -15,7 +15,7 @@ use rayon::prelude::*;
 use unbraid_data::Seed;
 
 use crate::Subject;
-use crate::posteriors::{SAME_POSTERIOR, train_log_variances};
+use crate::needs::{SAME_POSTERIOR, train_log_variances};
 use crate::statistics::normal::normal_noise;
 use crate::subject::{all_constant, rows_of};
 

@@ -180,15 +180,19 @@ pub fn values_of_factors(data: &LabelledCodes, per_factor: &[Result<f64, String>
     if values.is_empty() { Err("every factor has a single value".to_string()) } else { Ok(values) }
 }
 
-/// `NAME`, the geometric mean over the factors; `NAME.arithmetic`, the arithmetic one; and `NAME.FACTOR`.
-pub fn ratio_scores(name: &str, data: &LabelledCodes, per_factor: &[Result<f64, String>]) -> Scores {
+/// `NAME`, the geometric mean over the factors, and `NAME.arithmetic`, the arithmetic one.
+pub fn ratio_means(name: &str, data: &LabelledCodes, per_factor: &[Result<f64, String>]) -> Scores {
     let ratios = values_of_factors(data, per_factor);
     let arithmetic = ratios.as_ref().map(|ratios| ratios.iter().sum::<f64>() / ratios.len() as f64);
-    let mut scores = Scores::new()
+    Scores::new()
         .with_outcome(name, ratios.as_ref().map(|ratios| geometric_mean(ratios)))
-        .with_outcome(&format!("{name}.arithmetic"), arithmetic);
+        .with_outcome(&format!("{name}.arithmetic"), arithmetic)
+}
+
+/// Adds `NAME.FACTOR`.
+pub fn with_ratios(mut scores: Scores, name: &str, data: &LabelledCodes, per_factor: &[Result<f64, String>]) -> Scores {
     for (factor, ratio) in data.space().names().zip(per_factor) {
-        scores = scores.with_outcome(&format!("{name}.{factor}"), ratio.as_ref().copied());
+        scores = scores.with_factor(name, factor, ratio.as_ref().copied());
     }
     scores
 }

@@ -196,8 +196,10 @@ fn where_rows_are_drawn_from_a_grid_their_order_plays_no_part() {
         .values
         .iter()
         .zip(&after.values)
-        .filter(|((name, value), after)| *name != after.0 || (value - after.1).abs() > 1e-9 * (1.0 + value.abs()))
-        .map(|((name, value), after)| format!("{name}: {value}, {after:?}"))
+        .filter(|(before, after)| {
+            before.name != after.name || (before.value - after.value).abs() > 1e-9 * (1.0 + before.value.abs())
+        })
+        .map(|(before, after)| format!("{}: {}, {after:?}", before.name, before.value))
         .collect();
     assert!(moved.is_empty(), "{}", moved.join("\n"));
 }

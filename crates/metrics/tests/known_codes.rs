@@ -9,7 +9,7 @@ use std::f64::consts::{FRAC_1_SQRT_2, SQRT_2};
 use ndarray::{Array1, Array2, Axis, array, concatenate};
 use unbraid_data::labelled_codes::Extras;
 use unbraid_data::{FactorSpace, LabelledCodes};
-use unbraid_metrics::{METRICS, Scores};
+use unbraid_metrics::{METRICS, Need, ScoreOf, Scores};
 
 use Known::{Below, Is, Near, Undefined};
 use grids::{grid, labelled, noise};
@@ -195,7 +195,7 @@ fn check(scores: &Scores, position: usize) {
             (Is(expected), Some(value)) => (value - expected).abs() < 1e-9,
             (Near(expected, tolerance), Some(value)) => (value - expected).abs() < tolerance,
             (Below(bound), Some(value)) => value < bound,
-            (Undefined, None) => scores.undefined.iter().any(|(undefined, _)| undefined == name),
+            (Undefined, None) => scores.reason(name).is_some(),
             _ => false,
         };
         assert!(holds, "{name} came out as {value:?} in column {position}");
@@ -250,28 +250,46 @@ fn a_single_row_has_all_the_scores_that_others_have_or_says_why_not() {
     let whole = scores_of_all(&labelled(grid(&SIZES), grid(&SIZES), &SIZES, Extras::default()), &[]);
     let row = grid(&SIZES).select(Axis(0), &[7]);
     let of_row = scores_of_all(&labelled(row.clone(), row, &SIZES, Extras::default()), &[]);
-    let names = |scores: &Scores| -> Vec<String> {
-        let defined = scores.values.iter().map(|(name, _)| name.clone());
-        defined.chain(scores.undefined.iter().map(|(name, _)| name.clone())).collect()
-    };
-    let is_part = |name: &String| name.split('.').any(|word| ["a", "b", "c", "z0", "z1", "z2"].contains(&word));
-    let known = names(&of_row);
-    for name in names(&whole).iter().filter(|name| !is_part(name)) {
-        assert!(known.contains(name), "{name} is neither defined nor undefined for one row");
+    let defined = whole.values.iter().map(|score| (&score.name, &score.of));
+    let all = defined.chain(whole.undefined.iter().map(|score| (&score.name, &score.of)));
+    for (name, _) in all.filter(|(_, of)| **of == ScoreOf::Whole) {
+        let is_told = of_row.value(name).is_some() || of_row.reason(name).is_some();
+        assert!(is_told, "{name} is neither defined nor undefined for one row");
     }
 }
 
+/// The scores of the whole by name, those of a factor or latent by kind and number, in the order in which they come.
+fn told(scores: &Scores, factors: [&str; 3]) -> Vec<(String, Option<f64>)> {
+    let key = |name: &String, kind: &String, of: &ScoreOf| match of {
+        ScoreOf::Whole => name.clone(),
+        ScoreOf::Latent(latent) => format!("{kind} of latent {latent}"),
+        ScoreOf::Factor(name) => {
+            let number = factors.iter().position(|factor| factor == name).expect("it is the name of a factor");
+            format!("{kind} of factor {number}")
+        }
+    };
+    let values = scores.values.iter().map(|score| (key(&score.name, &score.kind, &score.of), Some(score.value)));
+    let undefined = scores.undefined.iter().map(|score| (key(&score.name, &score.kind, &score.of), None));
+    values.chain(undefined).collect()
+}
+
 #[test]
-fn a_factor_may_be_called_like_a_variant() {
-    let space = FactorSpace::grid([("continuous", 4), ("train", 5), ("c", 10)]);
-    let data =
-        LabelledCodes::new(grid(&SIZES), grid(&SIZES), space, Extras::default()).expect("the table is well made");
-    let (named, plain) = (
-        scores_of_all(&data, &[]),
-        scores_of_all(&labelled(grid(&SIZES), grid(&SIZES), &SIZES, Extras::default()), &[]),
-    );
-    for name in ["sap.continuous", "explicitness.train"] {
-        assert_eq!(named.value(name), plain.value(name), "{name}");
+fn a_factor_may_be_called_anything() {
+    let told_with = |names: [&str; 3]| {
+        let space = FactorSpace::grid(names.into_iter().zip(SIZES));
+        let extras = Extras { log_variances: Some(Array2::zeros((200, 3))), ..Extras::default() };
+        let data = LabelledCodes::new(grid(&SIZES), grid(&SIZES), space, extras).expect("the table is well made");
+        told(&scores_of_all(&data, &[]), names)
+    };
+    let plain = told_with(["a", "b", "c"]);
+    for names in [
+        ["continuous", "train", "averaged"],
+        ["z0", "mean", "a.b"],
+        ["latent.b", "b", " "],
+        ["arithmetic", "classification", "nats"],
+        [".", "mig", "2"],
+    ] {
+        assert_eq!(told_with(names), plain, "{names:?}");
     }
 }
 
@@ -279,9 +297,36 @@ fn a_factor_may_be_called_like_a_variant() {
 fn what_an_input_lacks_is_named() {
     let scores = scores_of_all(&labelled(grid(&SIZES), grid(&SIZES), &SIZES, Extras::default()), &[]);
     for name in ["reconstruction", "kl", "kl.z0", "elbo", "polarized", "dto", "rmig", "wsepin", "windin"] {
-        let reason = &scores.undefined.iter().find(|(undefined, _)| undefined == name).expect("it is undefined").1;
+        let reason = scores.reason(name).expect("it is undefined");
         let names_what_to_give = ["`reconstruction_losses`", "`log_variances`", "`jacobians`"];
         assert!(names_what_to_give.iter().any(|array| reason.contains(array)), "{name}: {reason}");
+    }
+}
+
+#[test]
+fn a_metric_declares_what_it_needs_and_says_so_where_it_is_missing() {
+    let without = |missing: Option<Need>| {
+        let has = |need: Need| missing != Some(need);
+        let extras = Extras {
+            log_variances: has(Need::LogVariances).then(|| Array2::zeros((200, 3))),
+            reconstruction_losses: has(Need::ReconstructionLosses).then(|| vec![3.0; 200]),
+            jacobians: has(Need::Jacobians).then(|| Array2::from_diag(&array![1.0, 2.0, 3.0]).insert_axis(Axis(0))),
+            ..Extras::default()
+        };
+        let other = labelled(grid(&SIZES), grid(&SIZES), &SIZES, Extras::default());
+        scores_of_all(&labelled(grid(&SIZES), grid(&SIZES), &SIZES, extras), &[&other])
+    };
+    let whole = without(None);
+    for need in [Need::LogVariances, Need::ReconstructionLosses, Need::Jacobians] {
+        let scores = without(Some(need));
+        for entry in METRICS {
+            let (wanted, reason) = match entry.needs.contains(&need) {
+                true => (None, Some(need.reason())),
+                false => (whole.value(entry.name), whole.reason(entry.name)),
+            };
+            let is_defined = scores.value(entry.name).is_some();
+            assert_eq!((is_defined, scores.reason(entry.name)), (wanted.is_some(), reason), "{} {need:?}", entry.name);
+        }
     }
 }
 
@@ -294,7 +339,7 @@ fn a_sample_without_whole_traversals_says_what_the_ratios_need() {
     let reason = "needs rows with each of the 10 values of factor \"c\" once while the other factors stay equal; \
                   only 5 of the numbers 0 to 9 occur: number the values without gaps";
     for name in ["linearity_ratio", "axis_ratio", "orientation_ratio", "flatness", "distance_correlation"] {
-        assert!(scores.undefined.contains(&(name.to_string(), reason.to_string())), "{name}: {:?}", scores.undefined);
+        assert_eq!(scores.reason(name), Some(reason), "{name}");
         let of_factor =
             if name == "distance_correlation" { format!("{name}.factor.spearman.a") } else { format!("{name}.a") };
         assert!(scores.value(&of_factor).is_some(), "{name}");

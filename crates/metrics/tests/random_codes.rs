@@ -6,7 +6,7 @@ use ndarray::{Array2, Array3};
 use proptest::prelude::*;
 use unbraid_data::labelled_codes::Extras;
 use unbraid_data::{Factor, FactorSpace, LabelledCodes};
-use unbraid_metrics::METRICS;
+use unbraid_metrics::{Score, ScoreKind, score_kind};
 
 use tables::scores_of_all;
 
@@ -54,7 +54,6 @@ fn table() -> impl Strategy<Value = LabelledCodes> {
                     log_variances: Some(by_latent(log_variances)),
                     reconstruction_losses: Some(losses),
                     jacobians: Some(Array3::from_shape_vec((2, 3, n_latents), jacobians).expect("sizes agree")),
-                    text_factors: Vec::new(),
                     ..Extras::default()
                 };
                 let space = FactorSpace::sample(named.collect());
@@ -64,23 +63,15 @@ fn table() -> impl Strategy<Value = LabelledCodes> {
     })
 }
 
-/// The range that the metrics state for the score called `name`.
-fn range(name: &str) -> (f64, f64) {
-    let goes_on = |from: &str| name.strip_prefix(from).is_some_and(|rest| rest.is_empty() || rest.starts_with('.'));
-    let ranges = METRICS.iter().flat_map(|entry| entry.ranges).filter(|(from, ..)| goes_on(from));
-    let (_, low, high) = ranges.max_by_key(|(from, ..)| from.len()).unwrap_or_else(|| panic!("state {name}'s range"));
-    (*low, *high)
-}
-
 proptest! {
     #![proptest_config(ProptestConfig { cases: 200, failure_persistence: None, ..ProptestConfig::default() })]
 
     #[test]
     fn scores_are_finite_and_in_range(data in table()) {
         let scores = scores_of_all(&data, &[&data]);
-        for (name, value) in &scores.values {
-            let (low, high) = range(name);
-            prop_assert!(*value >= low - 1e-9 && *value <= high + 1e-9, "{} is {}", name, value);
+        for Score { name, kind, value, .. } in &scores.values {
+            let ScoreKind { least, greatest, .. } = score_kind(kind).unwrap_or_else(|| panic!("state {kind}'s range"));
+            prop_assert!(*value >= least - 1e-9 && *value <= greatest + 1e-9, "{} is {}", name, value);
         }
     }
 }

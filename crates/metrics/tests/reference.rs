@@ -9,7 +9,7 @@ use std::path::{Path, PathBuf};
 use serde_json::{Map, Value};
 use toml::Table;
 use unbraid_data::{LabelledCodes, Seed, npz};
-use unbraid_metrics::{METRICS, Scores, Subject, build, score_all};
+use unbraid_metrics::{METRICS, Scores, Subject, build, metric_of, score_all};
 
 /// The folder of golden values.
 fn folder() -> PathBuf {
@@ -41,12 +41,12 @@ fn scores(data: &LabelledCodes, is_wanted: impl Fn(&str) -> bool) -> Scores {
 
 /// Whether one of our metrics reports the score called `score`.
 fn is_ours(score: &str) -> bool {
-    METRICS.iter().any(|entry| score.split('.').next() == Some(entry.name))
+    METRICS.iter().any(|entry| metric_of(score) == entry.name)
 }
 
 /// Checks one quantity that has a `score`; says what is wrong.
 fn check(scores: &Scores, score: &str, quantity: &Value) -> Result<(), String> {
-    let is_undefined = scores.undefined.iter().any(|(name, _)| name == score);
+    let is_undefined = scores.reason(score).is_some();
     match (quantity["value"].as_f64(), scores.value(score)) {
         (None, Some(_)) => Ok(()),
         (None, None) if is_undefined => Ok(()),

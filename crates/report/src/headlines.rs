@@ -1,20 +1,13 @@
 //! The scores that one looks at first: those of the whole input, without the parts of single factors and latents.
 
-use unbraid_metrics::Scores;
+use unbraid_metrics::{Better, ScoreKind, ScoreOf, Scores, metric_of, score_kind};
 
-/// The scores without those of single factors (`mig.shape`) and single latents (`kl.z0`), and how many were left out.
-/// What a metric calls by its own name is always kept.
-pub fn headlines<'a>(scores: &Scores, factors: impl IntoIterator<Item = &'a str>) -> (Scores, usize) {
-    let factors: Vec<String> = factors.into_iter().map(|factor| format!(".{factor}.")).collect();
-    let is_headline = |name: &String| {
-        let Some((_, part)) = name.split_once('.') else { return true };
-        // Points on both sides, so that a factor called `x` is not found in `maximum`.
-        let pointed = format!(".{part}.");
-        !factors.iter().any(|factor| pointed.contains(factor.as_str())) && !part.split('.').any(is_latent)
-    };
+/// The scores of the whole input, without those of single factors (`mig.shape`) and single latents (`kl.z0`), and how many
+/// were left out.
+pub fn headlines(scores: &Scores) -> (Scores, usize) {
     let kept = Scores {
-        values: scores.values.iter().filter(|(name, _)| is_headline(name)).cloned().collect(),
-        undefined: scores.undefined.iter().filter(|(name, _)| is_headline(name)).cloned().collect(),
+        values: scores.values.iter().filter(|score| score.of == ScoreOf::Whole).cloned().collect(),
+        undefined: scores.undefined.iter().filter(|score| score.of == ScoreOf::Whole).cloned().collect(),
         notes: scores.notes.clone(),
         matrices: scores.matrices.clone(),
     };
@@ -34,18 +27,23 @@ pub fn by_metric(names: &[String]) -> Vec<&str> {
     }
     let mut ordered: Vec<&str> = names.iter().map(String::as_str).collect();
     let position = |name: &str| metrics.iter().position(|metric| *metric == metric_of(name));
-    ordered.sort_by_key(|name| (position(name), name.contains('.')));
+    ordered.sort_by_key(|name| (position(name), metric_of(name) != *name));
     ordered
 }
 
-/// The metric that a score is of.
-pub(crate) fn metric_of(name: &str) -> &str {
-    name.split_once('.').map_or(name, |(metric, _)| metric)
+/// What the metrics tell of the score called `name` in the first of some runs that has it.
+pub fn kind_of(runs: &[(&str, &Scores)], name: &str) -> Option<&'static ScoreKind> {
+    let mut values = runs.iter().flat_map(|(_, scores)| &scores.values);
+    score_kind(&values.find(|score| score.name == name)?.kind)
 }
 
-/// Whether a part of a name is a latent's: `z3`.
-fn is_latent(part: &str) -> bool {
-    part.strip_prefix('z').is_some_and(|number| !number.is_empty() && number.bytes().all(|byte| byte.is_ascii_digit()))
+/// `higher` or `lower` where that is better, for a cell beside the number.
+pub fn better_text(kind: Option<&ScoreKind>) -> &'static str {
+    match kind.map(|kind| kind.better) {
+        Some(Better::High) => "higher",
+        Some(Better::Low) => "lower",
+        Some(Better::Neither) | None => "",
+    }
 }
 
 #[cfg(test)]
@@ -53,27 +51,39 @@ mod tests {
     use super::*;
 
     #[test]
-    fn parts_of_factors_and_latents_are_left_out() {
+    fn parts_of_factors_and_latents_are_left_out_whatever_they_are_called() {
+        let part = |value: f64| Ok::<f64, String>(value);
         let scores = Scores::new()
             .with("mig", 0.5)
-            .with("mig.shape", 0.25)
-            .with("mig.pos.x", 0.5)
+            .with_factor("mig", "shape", part(0.25))
+            .with_factor("mig", "pos.x", part(0.5))
+            .with_factor("mig", "z0", part(0.5))
+            .with_factor("mig", "", part(0.5))
             .with("dci.forest.z10", 0.1)
-            .with("dci.forest", 0.2)
-            .with("dci.maximum", 0.2)
-            .with("zoom.z", 0.2)
+            .with_latent("dci.forest", 10, part(0.1))
+            .with("sap.shape", 0.2)
             .without("x", "a metric of that name")
-            .without("sap.shape.error", "no");
-        let (kept, n_left_out) = headlines(&scores, ["shape", "pos.x", "x"]);
-        let names: Vec<&str> = kept.values.iter().map(|(name, _)| name.as_str()).collect();
-        assert_eq!(names, ["mig", "dci.forest", "dci.maximum", "zoom.z"]);
+            .with_factor("sap.error", "mean", Err("no"));
+        let (kept, n_left_out) = headlines(&scores);
+        let names: Vec<&str> = kept.values.iter().map(|score| score.name.as_str()).collect();
+        assert_eq!(names, ["mig", "dci.forest.z10", "sap.shape"]);
         assert_eq!(kept.undefined.len(), 1);
-        assert_eq!(n_left_out, 4);
+        assert_eq!(n_left_out, 6);
     }
 
     #[test]
     fn the_scores_of_a_metric_stand_together() {
         let names = ["dci.forest", "mig", "dci", "mig.bins", "dci.lasso"].map(String::from);
         assert_eq!(by_metric(&names), ["dci", "dci.forest", "dci.lasso", "mig", "mig.bins"]);
+    }
+
+    #[test]
+    fn a_part_is_better_the_same_way_as_the_whole() {
+        let scores = Scores::new()
+            .with_factor("fairness", "kl", Ok::<f64, String>(0.5))
+            .with_latent("kl", 0, Ok::<f64, String>(0.5))
+            .with("mig.shape", 0.5);
+        let better = |name: &str| better_text(kind_of(&[("a", &scores)], name));
+        assert_eq!(["fairness.kl", "kl.z0", "mig.shape", "mig"].map(better), ["lower", "", "", ""]);
     }
 }

@@ -1,6 +1,6 @@
 //! The few scores that one looks at first, and how to read each of them.
 
-use unbraid_metrics::Scores;
+use unbraid_metrics::{Better, ScoreKind, Scores, headline};
 
 /// A score that a page and the terminal show first.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -9,45 +9,32 @@ pub struct KeyScore {
     pub name: &'static str,
     /// What it says, in a few words.
     pub says: &'static str,
-    /// Where it lies and which way is better.
-    pub scale: Scale,
 }
 
-/// Where a score lies and which way is better.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Scale {
-    /// From 0 to 1, and 1 is best.
-    UpToOne,
-    /// A loss: the lower the better.
-    Loss,
-    /// From 0 up, and neither more nor less is better by itself.
-    Amount,
-}
+/// How to read most of them.
+pub const USUAL: &str = "0 to 1, higher is better";
 
 /// The scores, those of disentangling first.
 pub const KEY_SCORES: &[KeyScore] = &[
-    KeyScore { name: "mig", says: "how far each factor's best latent is ahead of the next", scale: Scale::UpToOne },
-    KeyScore { name: "dci", says: "whether each latent matters for one factor only", scale: Scale::UpToOne },
-    KeyScore { name: "cbd", says: "whether one latent follows one factor, both ways", scale: Scale::UpToOne },
-    KeyScore { name: "mcc", says: "how closely factors follow the latents matched to them", scale: Scale::UpToOne },
-    KeyScore {
-        name: "factor_vae",
-        says: "how often the stillest latent tells which factor was held",
-        scale: Scale::UpToOne,
-    },
-    KeyScore { name: "axis_ratio", says: "how much of a factor's movement is along one latent", scale: Scale::UpToOne },
-    KeyScore { name: "reconstruction", says: "loss of an image, summed over its pixels", scale: Scale::Loss },
-    KeyScore { name: "kl", says: "how much a code tells of its image, in nats", scale: Scale::Amount },
+    KeyScore { name: "mig", says: "how far each factor's best latent is ahead of the next" },
+    KeyScore { name: "dci", says: "whether each latent matters for one factor only" },
+    KeyScore { name: "cbd", says: "whether one latent follows one factor, both ways" },
+    KeyScore { name: "mcc", says: "how closely factors follow the latents matched to them" },
+    KeyScore { name: "factor_vae", says: "how often the stillest latent tells which factor was held" },
+    KeyScore { name: "axis_ratio", says: "how much of a factor's movement is along one latent" },
+    KeyScore { name: "reconstruction", says: "loss of an image, summed over its pixels" },
+    KeyScore { name: "kl", says: "how much a code tells of its image, in nats" },
 ];
 
-impl Scale {
-    /// `0 to 1, higher is better`.
-    pub fn text(self) -> &'static str {
-        match self {
-            Scale::UpToOne => "0 to 1, higher is better",
-            Scale::Loss => "lower is better",
-            Scale::Amount => "from 0, neither way is better",
-        }
+impl KeyScore {
+    /// Where it lies and which way is better: the score that its metric is known by.
+    pub fn kind(&self) -> &'static ScoreKind {
+        headline(self.name).expect("key scores are those of metrics in the list")
+    }
+
+    /// Whether it is from 0 to 1, and higher is better.
+    pub fn is_usual(&self) -> bool {
+        self.kind().is_share() && self.kind().better == Better::High
     }
 }
 
@@ -64,22 +51,15 @@ pub fn key_scores<'a>(runs: impl IntoIterator<Item = &'a Scores>) -> Vec<&'stati
 
 #[cfg(test)]
 mod tests {
-    use unbraid_metrics::METRICS;
-
     use super::*;
 
     #[test]
-    fn the_ranges_are_those_of_the_metrics() {
+    fn the_usual_ones_are_told_as_such() {
         for key in KEY_SCORES {
-            let metric = METRICS.iter().find(|metric| metric.name == key.name).unwrap();
-            let (_, least, most) = metric.ranges.iter().find(|(name, ..)| *name == key.name).unwrap();
-            let wanted = match key.scale {
-                Scale::UpToOne => (0.0, 1.0),
-                Scale::Amount => (0.0, f64::INFINITY),
-                Scale::Loss => (f64::NEG_INFINITY, f64::INFINITY),
-            };
-            assert_eq!((*least, *most), wanted, "{}", key.name);
+            assert_eq!(key.is_usual(), key.kind().to_string() == USUAL, "{}", key.name);
         }
+        let unusual: Vec<&str> = KEY_SCORES.iter().filter(|key| !key.is_usual()).map(|key| key.name).collect();
+        assert_eq!(unusual, ["reconstruction", "kl"]);
     }
 
     #[test]

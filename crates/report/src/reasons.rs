@@ -1,6 +1,6 @@
 //! Why scores are not defined, and what one has to know to read the others: each once, with all that it holds for.
 
-use unbraid_metrics::Scores;
+use unbraid_metrics::{Scores, Undefined};
 
 /// A reason and what it holds for.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -17,7 +17,7 @@ pub struct Reason<'a> {
 pub fn reasons<'a>(runs: &[(&'a str, &'a Scores)]) -> Vec<Reason<'a>> {
     let mut reasons: Vec<Reason> = Vec::new();
     for (run, scores) in runs {
-        for (name, why) in &scores.undefined {
+        for Undefined { name, reason: why, .. } in &scores.undefined {
             let known = reasons.iter().position(|reason| reason.why == why);
             let position = known.unwrap_or_else(|| {
                 reasons.push(Reason { why, scores: Vec::new(), runs: Vec::new() });

@@ -2,10 +2,10 @@
 
 use comfy_table::{Cell, CellAlignment, ContentArrangement, LineStyle, Table, TableStyle};
 use unbraid_data::words::on_one_line;
-use unbraid_metrics::Scores;
+use unbraid_metrics::{ScoreKind, ScoreOf, Scores, metric_of};
 
-use crate::headlines::by_metric;
-use crate::key_scores::{Scale, is_key, key_scores};
+use crate::headlines::{better_text, by_metric, kind_of};
+use crate::key_scores::{USUAL, is_key, key_scores};
 use crate::reasons::{Note, notes, reasons};
 
 const ONE_RULE: TableStyle = TableStyle::new().header_separator(LineStyle::none().fill('─').junction('─'));
@@ -34,28 +34,35 @@ pub struct SettingRow<'a> {
     pub meaning: &'a str,
 }
 
-/// Scores of one run, those of a metric together; below, the reasons why others are not defined, and what one has to know
+/// Scores of one run, those of a metric together, with the way that is better where one is; below, the reasons why others are not defined, and what one has to know
 /// to read the numbers. Lines are at most `width` letters long, where it is given.
 pub fn scores_table(scores: &Scores, width: Option<u16>) -> String {
-    let mut table = plain_table(vec![Cell::new("score"), number_cell("value")], width);
-    let names: Vec<String> = scores.values.iter().map(|(name, _)| name.clone()).collect();
+    let mut table = plain_table(vec![Cell::new("score"), number_cell("value"), Cell::new("better")], width);
+    let runs = [("", scores)];
+    let names: Vec<String> = scores.values.iter().map(|score| score.name.clone()).collect();
     for name in by_metric(&names) {
         let number = scores.value(name).map_or("–".to_string(), score_text);
-        table.add_row([Cell::new(indented(name)), number_cell(&number)]);
+        let better = better_text(kind_of(&runs, name));
+        table.add_row([Cell::new(indented(name)), number_cell(&number), Cell::new(better)]);
     }
-    let runs = [("", scores)];
     text_of(&table) + &reasons_text(&runs, width) + &notes_text(&runs, |_| true, width)
 }
 
-/// Scores of several runs side by side, a column for each; `–` where a score is undefined or was not asked for. The
+/// Scores of several runs side by side, a column for each, and the way that is better where one is; `–` where a score is undefined or was not asked for. The
 /// reasons and notes stand below.
 pub fn comparison_table(runs: &[(&str, &Scores)], width: Option<u16>) -> String {
     let names = runs.iter().map(|(name, _)| number_cell(&on_one_line(name)));
-    let mut table = plain_table(std::iter::once(Cell::new("score")).chain(names).collect(), width);
+    let header = std::iter::once(Cell::new("score")).chain(names).chain([Cell::new("better")]);
+    let mut table = plain_table(header.collect(), width);
     let scores = defined_names(runs);
     for score in by_metric(&scores) {
         let numbers = runs.iter().map(|(_, scores)| scores.value(score).map_or("–".to_string(), score_text));
-        table.add_row(std::iter::once(Cell::new(indented(score))).chain(numbers.map(|number| number_cell(&number))));
+        let better = better_text(kind_of(runs, score));
+        table.add_row(
+            std::iter::once(Cell::new(indented(score)))
+                .chain(numbers.map(|number| number_cell(&number)))
+                .chain([Cell::new(better)]),
+        );
     }
     text_of(&table) + &reasons_text(runs, width) + &notes_text(runs, |_| true, width)
 }
@@ -68,15 +75,12 @@ pub fn key_scores_table(runs: &[(&str, &Scores)], width: Option<u16>) -> String 
         return if let [(_, scores)] = runs { scores_table(scores, width) } else { comparison_table(runs, width) };
     }
     let names = runs.iter().map(|(name, _)| number_cell(if runs.len() == 1 { "value" } else { name }));
-    let says = format!("what it says ({}, unless told)", Scale::UpToOne.text());
+    let says = format!("what it says ({USUAL}, unless told)");
     let header = std::iter::once(Cell::new("score")).chain(names).chain([Cell::new(says)]);
     let mut table = plain_table(header.collect(), width);
     for key in keys {
         let numbers = runs.iter().map(|(_, scores)| scores.value(key.name).map_or("–".to_string(), score_text));
-        let says = match key.scale {
-            Scale::UpToOne => key.says.to_string(),
-            other => format!("{} ({})", key.says, other.text()),
-        };
+        let says = if key.is_usual() { key.says.to_string() } else { format!("{} ({})", key.says, key.kind()) };
         table.add_row(
             std::iter::once(Cell::new(key.name))
                 .chain(numbers.map(|number| number_cell(&number)))
@@ -89,18 +93,23 @@ pub fn key_scores_table(runs: &[(&str, &Scores)], width: Option<u16>) -> String 
 /// Why key scores are not defined.
 fn missing_text(runs: &[(&str, &Scores)], width: Option<u16>) -> String {
     let of_keys = |scores: &Scores| Scores {
-        undefined: scores.undefined.iter().filter(|(name, _)| is_key(name)).cloned().collect(),
+        undefined: scores.undefined.iter().filter(|score| is_key(&score.name)).cloned().collect(),
         ..Scores::new()
     };
     let missing: Vec<(&str, Scores)> = runs.iter().map(|(name, scores)| (*name, of_keys(scores))).collect();
     reasons_text(&missing.iter().map(|(name, scores)| (*name, scores)).collect::<Vec<_>>(), width)
 }
 
-/// The same as Markdown for reading: without the reasons, without variants of variants (`a.b.c`), and with three digits.
+/// Scores of the whole as Markdown for reading: without the reasons, without variants of variants (`a.b.c`, where a metric
+/// alone makes the name), and with three digits.
 pub fn comparison_markdown(runs: &[(&str, &Scores)]) -> String {
     let names: Vec<&str> = runs.iter().map(|(name, _)| *name).collect();
     let mut text = format!("| score | {} |\n|---|{}\n", names.join(" | "), "---:|".repeat(runs.len()));
-    for score in by_metric(&defined_names(runs)).into_iter().filter(|name| name.split('.').count() <= 2) {
+    let of_whole = |name: &&str| {
+        let mut values = runs.iter().flat_map(|(_, scores)| &scores.values);
+        values.any(|score| score.name == *name && score.of == ScoreOf::Whole) && name.matches('.').count() <= 1
+    };
+    for score in by_metric(&defined_names(runs)).into_iter().filter(of_whole) {
         let numbers = runs.iter().map(|(_, scores)| scores.value(score).map_or("–".to_string(), three_digits));
         text += &format!("| `{score}` | {} |\n", numbers.collect::<Vec<_>>().join(" | "));
     }
@@ -123,7 +132,7 @@ fn defined_names(runs: &[(&str, &Scores)]) -> Vec<String> {
 fn indented(name: &str) -> String {
     // A part may be called after a factor, and a factor by anything.
     let name = on_one_line(name);
-    if name.contains('.') { format!("  {name}") } else { name }
+    if metric_of(&name) == name { name } else { format!("  {name}") }
 }
 
 /// Why scores are not defined: one paragraph for each reason, with the scores that it holds for, and with the runs where it
@@ -188,6 +197,17 @@ pub fn settings_table(rows: &[SettingRow], width: Option<u16>) -> String {
     text_of(&table)
 }
 
+/// The kinds of score that a metric gives: where each lies and which way is better.
+pub fn score_kinds_table(kinds: &[ScoreKind], width: Option<u16>) -> String {
+    let mut table = plain_table(["score", "range", "better"].map(Cell::new).to_vec(), width);
+    for kind in kinds {
+        let range = if kind.range().is_empty() { "any number".to_string() } else { kind.range() };
+        let better = better_text(Some(kind));
+        table.add_row([kind.name, &range, if better.is_empty() { "neither way" } else { better }]);
+    }
+    text_of(&table)
+}
+
 /// A number with four digits after the point; very small and very large ones as a power of ten.
 pub fn score_text(value: f64) -> String {
     // Rounding errors about 0 are 0.
@@ -200,8 +220,8 @@ pub fn score_text(value: f64) -> String {
 pub fn score_names<'a>(runs: impl IntoIterator<Item = &'a Scores>) -> Vec<String> {
     let mut names: Vec<String> = Vec::new();
     for scores in runs {
-        let defined = scores.values.iter().map(|(name, _)| name);
-        for name in defined.chain(scores.undefined.iter().map(|(name, _)| name)) {
+        let defined = scores.values.iter().map(|score| &score.name);
+        for name in defined.chain(scores.undefined.iter().map(|score| &score.name)) {
             if !names.contains(name) {
                 names.push(name.clone());
             }
@@ -256,11 +276,11 @@ mod tests {
             .without("cbd", "one latent only")
             .without("elbo", "there are no log_variances");
         let expected = [
-            " score          value",
-            "──────────────────────",
-            " dci           0.5000",
+            " score          value   better",
+            "───────────────────────────────",
+            " dci           0.5000   higher",
             "   dci.lasso   1.0000",
-            " mig           0.1235",
+            " mig           0.1235   higher",
             "",
             "not defined:",
             "  kl, elbo: there are no log_variances",
@@ -268,7 +288,14 @@ mod tests {
         ];
         assert_eq!(lines(&scores_table(&scores, None)), expected);
         let text = scores_table(&Scores::new().with("mig", 0.5), None);
-        assert_eq!(lines(&text), [" score    value", "────────────────", " mig     0.5000"]);
+        assert_eq!(lines(&text), [" score    value   better", "─────────────────────────", " mig     0.5000   higher"]);
+        let parts = Scores::new()
+            .with("fairness", 0.5)
+            .with_factor("fairness", "z0", Ok::<f64, String>(0.25))
+            .with_latent("kl", 0, Ok::<f64, String>(2.0));
+        let expected =
+            [" fairness        0.5000   lower", "   fairness.z0   0.2500   lower", "   kl.z0         2.0000"];
+        assert_eq!(lines(&scores_table(&parts, None))[2..], expected);
     }
 
     #[test]
@@ -276,10 +303,10 @@ mod tests {
         let first = Scores::new().with("mig", 0.1).without("cbd", "no").without("kl", "never");
         let second = Scores::new().with("dci", 2e-5).without("kl", "never");
         let expected = [
-            " score   runs/a     runs/b",
-            "───────────────────────────",
-            " mig     0.1000          –",
-            " dci          –   2.000e-5",
+            " score   runs/a     runs/b   better",
+            "────────────────────────────────────",
+            " mig     0.1000          –   higher",
+            " dci          –   2.000e-5   higher",
             "",
             "not defined:",
             "  cbd of runs/a: no",
@@ -324,7 +351,8 @@ mod tests {
         assert_eq!(lines(&text)[3..5], ["", "not defined:"]);
         assert_eq!(lines(&text)[6..], notes);
         let of_one = scores_table(&first, Some(16));
-        assert_eq!(lines(&of_one)[3..], ["", "notes:", "  input: few", "    rows", "  elbo: not in", "    nats"]);
+        let start = of_one.find("notes:").unwrap();
+        assert_eq!(lines(&of_one[start..]), ["notes:", "  input: few", "    rows", "  elbo: not in", "    nats"]);
     }
 
     #[test]
@@ -337,6 +365,7 @@ mod tests {
     #[test]
     fn runs_stand_side_by_side_in_markdown() {
         let (first, second) = (Scores::new().with("mig", 0.1).without("cbd", "no"), Scores::new().without("mig", "no"));
+        let first = first.with_factor("mig", "x", Ok::<f64, String>(0.5)).with("mig.a.b", 0.5);
         let expected = ["| score | a | b |", "|---|---:|---:|", "| `mig` | 0.100 | – |"];
         assert_eq!(lines(&comparison_markdown(&[("a", &first), ("b", &second)])), expected);
     }
@@ -355,6 +384,21 @@ mod tests {
             " bins      20        1 to 9   how many bins",
         ];
         assert_eq!(lines(&settings_table(&[row], None)), expected);
+    }
+
+    #[test]
+    fn kinds_of_score_stand_with_their_range_and_the_better_way() {
+        let expected = [
+            " score                    range        better",
+            "───────────────────────────────────────────────────",
+            " windin                   any number   higher",
+            " windin.informativeness   from 0       higher",
+            " windin.shared            from 0       lower",
+        ];
+        let kinds = unbraid_metrics::find("windin").unwrap().scores;
+        assert_eq!(lines(&score_kinds_table(kinds, None)), expected);
+        let kinds = unbraid_metrics::find("kl").unwrap().scores;
+        assert_eq!(lines(&score_kinds_table(kinds, None))[2], " kl      from 0   neither way");
     }
 
     #[test]

@@ -119,11 +119,11 @@ impl Arguments {
 }
 
 fn table(inputs: &[Input], evaluated: &Evaluated, with_parts: bool) -> String {
-    let of_input = |(input, (_, scores)): (&Input, &(&str, &Scores))| match with_parts {
+    let of_input = |(_, scores): &(&str, &Scores)| match with_parts {
         true => ((*scores).clone(), 0),
-        false => headlines(scores, input.data.space().names()),
+        false => headlines(scores),
     };
-    let shown: Vec<(Scores, usize)> = inputs.iter().zip(evaluated).map(of_input).collect();
+    let shown: Vec<(Scores, usize)> = evaluated.iter().map(of_input).collect();
     let names = short_names(&evaluated.iter().map(|(name, _)| *name).collect::<Vec<_>>());
     let named: Vec<(&str, &Scores)> = names.into_iter().zip(shown.iter().map(|(scores, _)| scores)).collect();
     let text = match named.as_slice() {

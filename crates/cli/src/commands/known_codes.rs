@@ -69,5 +69,5 @@ fn scores_of_all(data: &LabelledCodes, codes: &str, progress: &mut Progress) -> 
     let scores = measure(&named.collect::<Vec<_>>(), data, Seed(1), &mut |metric| {
         progress.next_item(&format!("{metric} of {codes}"));
     })?;
-    Ok(headlines(&scores, data.space().names()).0)
+    Ok(headlines(&scores).0)
 }

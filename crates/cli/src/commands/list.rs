@@ -7,7 +7,8 @@ use unbraid_data::settings::{Setting, Values};
 use unbraid_data::{Error, Result, datasets, samplers};
 use unbraid_experiment::config_settings::{CONFIG_SETTINGS, config_default};
 use unbraid_learn::{frameworks, networks, optimisers, reconstruction};
-use unbraid_report::tables::{ListRow, SettingRow, list_table, settings_table};
+use unbraid_metrics::ScoreKind;
+use unbraid_report::tables::{ListRow, SettingRow, list_table, score_kinds_table, settings_table};
 
 use super::table_width;
 use crate::Outcome;
@@ -18,7 +19,7 @@ a schedule is like { from = 0.0, to = 4.0, steps = 10_000, start = 0, shape = \"
 cyclic";
 
 const EXAMPLES: &str = "\
-`unbraid list metrics` prints the metrics, `unbraid list metrics mig` the settings of one of them, and `unbraid list
+`unbraid list metrics` prints the metrics, `unbraid list metrics mig` the settings and scores of one of them, and `unbraid list
 config` the keys of a config that belong to no list.";
 
 /// Arguments of the command.
@@ -32,7 +33,7 @@ pub struct Arguments {
     /// One of that list: prints its settings, each with its default, what it takes and what it means
     name: Option<String>,
 
-    /// Print JSON: an array of objects with kind, name, about, paper and settings, or the one that was named
+    /// Print JSON: an array of objects with kind, name, about, paper, settings and, of a metric, scores; or the one that was named
     #[arg(long)]
     json: bool,
 }
@@ -138,6 +139,13 @@ fn tell_one(row: &Row, as_json: bool) -> Result<Outcome> {
         let defaults = (row.complete)(&Table::new())?;
         print(table_of_settings(&row.settings, |name| defaults.get(name).cloned()))?;
     }
+    let scores = row.scores();
+    if !scores.is_empty() {
+        print(format!(
+            "its scores, of which some are of each factor or latent, too:\n{}",
+            score_kinds_table(scores, table_width())
+        ))?;
+    }
     print(format!("in a config:\n{}", row.in_a_config()?))?;
     Ok(Outcome::Done)
 }
@@ -184,13 +192,25 @@ impl Row {
     fn json(&self) -> Result<Value> {
         let defaults = (self.complete)(&Table::new())?;
         let settings = self.settings.iter().map(|setting| setting_json(setting, defaults.get(setting.name)));
-        Ok(json!({
+        let mut object = json!({
             "name": self.name,
             "about": self.about,
             "paper": self.paper,
             "kind": format!("{}s", self.kind),
             "settings": settings.collect::<Vec<_>>(),
-        }))
+        });
+        if !self.scores().is_empty() {
+            object["scores"] = self.scores().iter().map(score_json).collect();
+        }
+        Ok(object)
+    }
+
+    /// The kinds of score that it gives, where it is a metric; none where it is anything else.
+    fn scores(&self) -> &'static [ScoreKind] {
+        match unbraid_metrics::find(self.name) {
+            Ok(metric) if self.kind == "metric" => metric.scores,
+            _ => &[],
+        }
     }
 
     /// The section that names it, with every default.
@@ -208,6 +228,17 @@ impl Row {
         };
         Ok(lines.iter().map(|line| format!("  {line}")).collect::<Vec<_>>().join("\n"))
     }
+}
+
+/// `least` and `greatest` are left out where there is no such number.
+fn score_json(kind: &ScoreKind) -> Value {
+    let mut object = json!({ "name": kind.name, "better": kind.better.word() });
+    for (key, bound) in [("least", kind.least), ("greatest", kind.greatest)] {
+        if bound.is_finite() {
+            object[key] = json!(bound);
+        }
+    }
+    object
 }
 
 /// `least` and `most`, or `one_of`, beside the words; `most` is left out where there is none.

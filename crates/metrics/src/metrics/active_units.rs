@@ -7,9 +7,10 @@ use serde::{Deserialize, Serialize};
 use unbraid_data::settings::{Setting, Values};
 use unbraid_data::{Error, Result, Rng, settings};
 
+use crate::Better::Neither;
 use crate::Change::*;
 use crate::statistics::deviations::variance;
-use crate::{Entry, Metric, Scores, Subject};
+use crate::{Entry, Metric, ScoreKind, Scores, Subject};
 
 /// Settings of the count of active units.
 #[derive(Debug, Clone, Serialize, Deserialize)]
@@ -53,7 +54,8 @@ pub const ENTRY: Entry = Entry {
         values: Values::Number(0.0, f64::MAX),
         meaning: "the variance of a latent's codes above which it is active",
     }],
-    ranges: &[("active_units", 0.0, f64::INFINITY)],
+    scores: &[ScoreKind { name: "active_units", least: 0.0, greatest: f64::INFINITY, better: Neither }],
+    needs: &[],
     left_alone_by: &[LatentOrder, LatentSigns, Shift, RowOrder, ValueOrder, LogVariances, Losses],
     build: |table| Ok(Box::new(settings::read::<ActiveUnits>(table)?.check()?)),
     complete: settings::complete::<ActiveUnits>,
@@ -74,9 +76,11 @@ mod tests {
         let space = FactorSpace::grid([("shape", 2)]);
         let data = LabelledCodes::new(codes, array![[0.0], [1.0]], space, Extras::default()).unwrap();
         let n_active = |metric: ActiveUnits| {
-            metric.score(&Subject::new(&data, Seed(1)), &mut Seed(1).stream("metric/active_units")).values
+            metric
+                .score(&Subject::new(&data, Seed(1)), &mut Seed(1).stream("metric/active_units"))
+                .value("active_units")
         };
-        assert_eq!(n_active(ActiveUnits::default()), [("active_units".to_string(), 1.0)]);
-        assert_eq!(n_active(ActiveUnits { threshold: 0.008 }), [("active_units".to_string(), 2.0)]);
+        assert_eq!(n_active(ActiveUnits::default()), Some(1.0));
+        assert_eq!(n_active(ActiveUnits { threshold: 0.008 }), Some(2.0));
     }
 }

@@ -17,10 +17,11 @@
 use serde::{Deserialize, Serialize};
 use unbraid_data::{Rng, settings};
 
+use crate::Better::High;
 use crate::Change::*;
 use crate::statistics::geometric_mean::geometric_mean;
-use crate::traversal_ratios::{each_factors, ratio_scores, values_of_factors};
-use crate::{Entry, Metric, Scores, Subject};
+use crate::traversal_ratios::{each_factors, ratio_means, values_of_factors, with_ratios};
+use crate::{Entry, Metric, ScoreKind, Scores, Subject};
 
 /// The axis-alignment ratio, which has no settings.
 #[derive(Debug, Clone, Default, Serialize, Deserialize)]
@@ -28,12 +29,15 @@ use crate::{Entry, Metric, Scores, Subject};
 pub struct AxisRatio {}
 
 impl Metric for AxisRatio {
-    /// `axis_ratio`, `axis_ratio.arithmetic`, `axis_ratio.FACTOR` and `axis_ratio.averaged`, all in [0, 1].
+    /// `axis_ratio`, `axis_ratio.arithmetic`, `axis_ratio.averaged` and `axis_ratio.FACTOR`, all in [0, 1].
     fn score(&self, subject: &Subject, _rng: &mut Rng) -> Scores {
         let data = subject.data();
         let averaged = values_of_factors(data, &each_factors(subject, |ratios| ratios.axis_of_mean_variances));
-        ratio_scores("axis_ratio", data, &each_factors(subject, |ratios| ratios.axis))
-            .with_outcome("axis_ratio.averaged", averaged.map(|ratios| geometric_mean(&ratios)))
+        let ratios = each_factors(subject, |ratios| ratios.axis);
+        // What is of the whole comes first, and keeps its name where a factor is called like it.
+        let scores = ratio_means("axis_ratio", data, &ratios)
+            .with_outcome("axis_ratio.averaged", averaged.map(|ratios| geometric_mean(&ratios)));
+        with_ratios(scores, "axis_ratio", data, &ratios)
     }
 }
 
@@ -43,7 +47,12 @@ pub const ENTRY: Entry = Entry {
     about: "share of a factor's traversal that runs along one latent",
     paper: "Michlo 2022",
     settings: &[],
-    ranges: &[("axis_ratio", 0.0, 1.0)],
+    scores: &[
+        ScoreKind { name: "axis_ratio", least: 0.0, greatest: 1.0, better: High },
+        ScoreKind { name: "axis_ratio.arithmetic", least: 0.0, greatest: 1.0, better: High },
+        ScoreKind { name: "axis_ratio.averaged", least: 0.0, greatest: 1.0, better: High },
+    ],
+    needs: &[],
     left_alone_by: &[LatentOrder, LatentSigns, CommonScale, Shift, RowOrder, ValueOrder, LogVariances, Losses],
     build: |table| Ok(Box::new(settings::read::<AxisRatio>(table)?)),
     complete: settings::complete::<AxisRatio>,
@@ -74,8 +83,8 @@ mod tests {
             assert!((scores.value(&format!("axis_ratio.{name}")).unwrap() - value).abs() < 1e-12, "{name}");
         }
         assert!((scores.value("axis_ratio").unwrap() - 0.8_f64.sqrt()).abs() < 1e-12);
-        let single = ("axis_ratio.colour".to_string(), "factor \"colour\" has a single value".to_string());
-        assert_eq!(scores.undefined, [single]);
+        let single = "factor \"colour\" has a single value";
+        assert_eq!((scores.undefined.len(), scores.reason("axis_ratio.colour")), (1, Some(single)));
     }
 
     #[test]
@@ -100,7 +109,7 @@ mod tests {
     fn a_factor_that_moves_nothing_is_named() {
         let scores = score(array![[0.1, 0.1], [0.1, 0.1], [3.0, 1.0], [3.0, 1.0]]);
         let reason = "no latent moves along any traversal of factor \"scale\"".to_string();
-        assert_eq!(scores.undefined[0], ("axis_ratio".to_string(), reason));
+        assert_eq!(scores.reason("axis_ratio"), Some(reason.as_str()));
         assert!(scores.value("axis_ratio.shape").is_some());
     }
 
@@ -108,6 +117,6 @@ mod tests {
     fn a_single_latent_cannot_be_normalised() {
         let scores = score(array![[0.0], [1.0], [2.0], [3.0]]);
         assert!(scores.values.is_empty());
-        assert_eq!(scores.undefined[0].1, "with a single latent all traversals lie on its axis");
+        assert_eq!(scores.undefined[0].reason, "with a single latent all traversals lie on its axis");
     }
 }

@@ -23,12 +23,13 @@ use serde::{Deserialize, Serialize};
 use unbraid_data::settings::{Setting, Values};
 use unbraid_data::{Error, Rng, Seed, settings};
 
+use crate::Better::High;
 use crate::Change::*;
 use crate::predictors::logistic_regression::LogisticRegression;
 use crate::rows_by_value::RowsByValue;
 use crate::statistics::classes::Classes;
 use crate::subject::rows_of;
-use crate::{Entry, Metric, Scores, Subject};
+use crate::{Entry, Metric, ScoreKind, Scores, Subject};
 
 /// Differences above this are brought down to it.
 const LARGEST_DIFFERENCE: f64 = 1e6;
@@ -181,7 +182,11 @@ pub const ENTRY: Entry = Entry {
             meaning: "inverse strength of the classifier's penalty",
         },
     ],
-    ranges: &[("beta_vae", 0.0, 1.0)],
+    scores: &[
+        ScoreKind { name: "beta_vae", least: 0.0, greatest: 1.0, better: High },
+        ScoreKind { name: "beta_vae.train", least: 0.0, greatest: 1.0, better: High },
+    ],
+    needs: &[],
     left_alone_by: &[LatentOrder, LatentSigns, Shift, RowOrder, ValueOrder, LogVariances, Losses],
     build: |table| Ok(Box::new(settings::read::<BetaVae>(table)?.check()?)),
     complete: settings::complete::<BetaVae>,
@@ -221,7 +226,7 @@ mod tests {
         let space = FactorSpace::grid([("shape", 2)]);
         let data = LabelledCodes::new(array![[0.0], [1.0]], array![[0.0], [1.0]], space, Extras::default()).unwrap();
         let scores = BetaVae::default().score(&Subject::new(&data, Seed(1)), &mut Seed(1).stream("metric/beta_vae"));
-        assert_eq!(scores.undefined[0].1, "needs at least two discrete factors to tell apart, found 1");
+        assert_eq!(scores.undefined[0].reason, "needs at least two discrete factors to tell apart, found 1");
     }
 
     #[test]

@@ -23,6 +23,7 @@ use serde::{Deserialize, Serialize};
 use unbraid_data::settings::{Setting, Values};
 use unbraid_data::{Error, LabelledCodes, Rng, settings};
 
+use crate::Better::High;
 use crate::Change::*;
 use crate::predictors::kernel_ridge::{KernelRidge, cross_validated, squared_distances};
 use crate::predictors::least_squares::least_squares;
@@ -31,7 +32,7 @@ use crate::statistics::mean::mean_of_defined;
 use crate::statistics::r_squared::r_squared;
 use crate::statistics::standardise::Standardisation;
 use crate::subject::rows_of;
-use crate::{Entry, Metric, Scores, Split, Subject};
+use crate::{Entry, Metric, ScoreKind, ScoreOf, Scores, Split, Subject};
 
 /// The strengths that cross-validation chooses from.
 const ALPHAS: [f64; 4] = [1.0, 0.1, 0.01, 0.001];
@@ -71,6 +72,11 @@ struct Block {
 }
 
 impl Block {
+    /// What its scores are of: its factor where it has one alone, several together as parts of the whole.
+    fn of(&self) -> ScoreOf {
+        if let [_] = self.factors[..] { ScoreOf::Factor(self.name.clone()) } else { ScoreOf::Whole }
+    }
+
     /// The mean over its factors of `r_squared [factors]`, at least 0, or why there is none.
     fn outcome(&self, split: &Split, r_squared: &[f64]) -> Result<f64, String> {
         for (table, rows) in [(&split.train, "to fit on"), (&split.test, "tested on")] {
@@ -106,7 +112,7 @@ impl Metric for BlockR2 {
         for (name, parts) in [("block_r2.linear", linear), ("block_r2.nonlinear", nonlinear)] {
             scores = scores.with_outcome(name, mean_of_defined(&parts));
             for (block, part) in blocks.iter().zip(parts) {
-                scores = scores.with_outcome(&format!("{name}.{}", block.name), part);
+                scores = scores.with_score(&format!("{name}.{}", block.name), name, block.of(), part);
             }
         }
         scores
@@ -268,7 +274,12 @@ pub const ENTRY: Entry = Entry {
             meaning: "how many rows the kernel is fitted on at most; its time grows with their third power",
         },
     ],
-    ranges: &[("block_r2", 0.0, 1.0)],
+    scores: &[
+        ScoreKind { name: "block_r2", least: 0.0, greatest: 1.0, better: High },
+        ScoreKind { name: "block_r2.linear", least: 0.0, greatest: 1.0, better: High },
+        ScoreKind { name: "block_r2.nonlinear", least: 0.0, greatest: 1.0, better: High },
+    ],
+    needs: &[],
     left_alone_by: &[LatentOrder, LatentSigns, CommonScale, LatentScales, Shift, RowOrder, LogVariances, Losses],
     build: |table| Ok(Box::new(settings::read::<BlockR2>(table)?.check()?)),
     complete: settings::complete::<BlockR2>,
@@ -366,7 +377,7 @@ mod tests {
     fn unknown_factors_and_empty_blocks_are_named() {
         let scores = score(&data(), "blocks = [['a', 'shape']]");
         let reason = "setting \"blocks\" names \"shape\", but the factors are a, b, c";
-        assert_eq!(scores.undefined[0], ("block_r2".to_string(), reason.to_string()));
+        assert_eq!(scores.reason("block_r2"), Some(reason));
         let message = |text: &str| (ENTRY.build)(&text.parse().unwrap()).err().unwrap().to_string();
         assert!(message("blocks = [[]]").contains("wanted names of factors"));
         for repeated in ["blocks = [['a'], ['a']]", "blocks = [['a', 'b'], ['b', 'a']]"] {

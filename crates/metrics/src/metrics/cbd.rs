@@ -16,11 +16,12 @@ use toml::Table;
 use unbraid_data::settings::{Setting, Values};
 use unbraid_data::{Error, Result, Rng, settings};
 
+use crate::Better::High;
 use crate::Change::*;
 use crate::statistics::gap::gap;
 use crate::statistics::pearson::absolute_pearson_matrix;
 use crate::subject::{Tables, all_constant};
-use crate::{Entry, Matrix, Metric, Scores, Subject};
+use crate::{Entry, Matrix, Metric, ScoreKind, Scores, Subject};
 
 /// Settings of correlation-based disentanglement.
 #[derive(Debug, Clone, Serialize, Deserialize)]
@@ -84,7 +85,12 @@ pub const ENTRY: Entry = Entry {
         values: Values::Number(0.0, 1.0),
         meaning: "weight of compactness against modularity",
     }],
-    ranges: &[("cbd", 0.0, 1.0)],
+    scores: &[
+        ScoreKind { name: "cbd", least: 0.0, greatest: 1.0, better: High },
+        ScoreKind { name: "cbd.compactness", least: 0.0, greatest: 1.0, better: High },
+        ScoreKind { name: "cbd.modularity", least: 0.0, greatest: 1.0, better: High },
+    ],
+    needs: &[],
     left_alone_by: &[LatentOrder, LatentSigns, CommonScale, LatentScales, Shift, RowOrder, LogVariances, Losses],
     build,
     complete: settings::complete::<Cbd>,
@@ -131,7 +137,7 @@ mod tests {
     fn constant_latents_leave_it_undefined() {
         let scores = score(&Cbd::default(), Array2::ones((4, 2)));
         assert_eq!(scores.undefined.len(), 3);
-        assert_eq!(scores.undefined[0], ("cbd".to_string(), "every latent is constant".to_string()));
+        assert_eq!(scores.reason("cbd"), Some("every latent is constant"));
     }
 
     #[test]

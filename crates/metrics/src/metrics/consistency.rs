@@ -18,10 +18,11 @@
 use serde::{Deserialize, Serialize};
 use unbraid_data::{Rng, settings};
 
+use crate::Better::*;
 use crate::Change::*;
 use crate::matched_latents::MatchedLatents;
 use crate::statistics::mean::mean_of_defined;
-use crate::{Entry, Matrix, Metric, Scores, Subject};
+use crate::{Entry, Matrix, Metric, ScoreKind, Scores, Subject};
 
 /// Consistency, which has no settings.
 #[derive(Debug, Clone, Default, Serialize, Deserialize)]
@@ -45,12 +46,12 @@ impl Metric for Consistency {
             .collect();
         let mut scores = Scores::new().with_outcome("consistency", mean_of_defined(&parts));
         for (factor, part) in data.space().names().zip(parts) {
-            scores = scores.with_outcome(&format!("consistency.{factor}"), part);
+            scores = scores.with_factor("consistency", factor, part);
         }
         for (factor, latent) in data.space().names().zip(of_factors) {
             let none_left = "there are fewer latents than factors, and none is left for this one";
             let latent = latent.and_then(|latent| latent.ok_or(none_left.to_string()));
-            scores = scores.with_outcome(&format!("consistency.latent.{factor}"), latent.map(|latent| latent as f64));
+            scores = scores.with_factor("consistency.latent", factor, latent.map(|latent| latent as f64));
         }
         scores.with_matrix(Matrix::of_latents_and_factors("consistency.explained", data, explained))
     }
@@ -62,7 +63,11 @@ pub const ENTRY: Entry = Entry {
     about: "how far the latent of a factor stays while the other factors change",
     paper: "Shu et al. 2020",
     settings: &[],
-    ranges: &[("consistency", 0.0, 1.0), ("consistency.latent", 0.0, f64::INFINITY)],
+    scores: &[
+        ScoreKind { name: "consistency", least: 0.0, greatest: 1.0, better: High },
+        ScoreKind { name: "consistency.latent", least: 0.0, greatest: f64::INFINITY, better: Neither },
+    ],
+    needs: &[],
     left_alone_by: &[
         LatentOrder,
         LatentSigns,
@@ -110,7 +115,7 @@ mod tests {
     fn a_factor_without_a_latent_counts_as_zero() {
         let scores = score(array![[0.0], [1.0], [0.0], [1.0]]);
         assert_eq!(scores.value("consistency"), Some(0.5));
-        assert!(scores.undefined.iter().any(|(name, _)| name == "consistency.latent.shape"));
+        assert!(scores.reason("consistency.latent.shape").is_some());
     }
 
     #[test]
@@ -125,6 +130,6 @@ mod tests {
     #[test]
     fn constant_latents_leave_it_undefined() {
         let scores = score(Array2::ones((4, 2)));
-        assert_eq!(scores.undefined, [("consistency".to_string(), "every latent is constant".to_string())]);
+        assert_eq!((scores.undefined.len(), scores.reason("consistency")), (1, Some("every latent is constant")));
     }
 }

@@ -16,10 +16,11 @@
 use serde::{Deserialize, Serialize};
 use unbraid_data::{Rng, settings};
 
+use crate::Better::High;
 use crate::Change::*;
 use crate::dci_scores::{Prediction, dci_scores};
 use crate::importance_scores::no_dci_scores;
-use crate::{Entry, Metric, Scores, Subject};
+use crate::{Entry, Metric, ScoreKind, Scores, Subject};
 
 /// DCI by boosted trees, which has no settings.
 #[derive(Debug, Clone, Default, Serialize, Deserialize)]
@@ -53,7 +54,14 @@ pub const ENTRY: Entry = Entry {
     about: "whether each latent matters for one factor, by boosted trees",
     paper: "Eastwood and Williams 2018",
     settings: &[],
-    ranges: &[("dci", 0.0, 1.0)],
+    scores: &[
+        ScoreKind { name: "dci", least: 0.0, greatest: 1.0, better: High },
+        ScoreKind { name: "dci.disentanglement", least: 0.0, greatest: 1.0, better: High },
+        ScoreKind { name: "dci.completeness", least: 0.0, greatest: 1.0, better: High },
+        ScoreKind { name: "dci.informativeness_train", least: 0.0, greatest: 1.0, better: High },
+        ScoreKind { name: "dci.informativeness_test", least: 0.0, greatest: 1.0, better: High },
+    ],
+    needs: &[],
     left_alone_by: &[
         LatentOrder,
         LatentSigns,

@@ -25,6 +25,7 @@ use toml::Table;
 use unbraid_data::settings::{Setting, Values};
 use unbraid_data::{Error, LabelledCodes, Rng, settings};
 
+use crate::Better::High;
 use crate::Change::*;
 use crate::metrics::dci_forest::{N_BINS, mean_of_classes};
 use crate::predictors::random_forest::RandomForest;
@@ -34,7 +35,7 @@ use crate::statistics::deviations::deviations;
 use crate::statistics::mean::mean_of_defined;
 use crate::statistics::r_squared::explained_variance;
 use crate::subject::all_constant;
-use crate::{Entry, Matrix, Metric, Scores, Split, Subject};
+use crate::{Entry, Matrix, Metric, ScoreKind, Scores, Split, Subject};
 
 /// Settings of explicitness.
 #[derive(Debug, Clone, Serialize, Deserialize)]
@@ -75,7 +76,7 @@ impl Metric for DciEs {
         for (name, parts) in [("dci_es.explicitness", explicitness), ("dci_es.informativeness", informativeness)] {
             scores = scores.with_outcome(name, mean_of_defined(&parts));
             for (factor, part) in data.space().names().zip(parts) {
-                scores = scores.with_outcome(&format!("{name}.{factor}"), part);
+                scores = scores.with_factor(name, factor, part);
             }
         }
         let scores = scores.with("dci_es.size", data.n_factors() as f64 / data.n_latents() as f64);
@@ -174,11 +175,13 @@ pub const ENTRY: Entry = Entry {
         values: Values::Words("two ascending whole numbers or more, from 1 on"),
         meaning: "the largest depths of the forests' trees, which are the capacities",
     }],
-    ranges: &[
-        ("dci_es", f64::NEG_INFINITY, 1.0),
-        ("dci_es.informativeness", 0.0, 1.0),
-        ("dci_es.size", 0.0, f64::INFINITY),
+    scores: &[
+        ScoreKind { name: "dci_es", least: f64::NEG_INFINITY, greatest: 1.0, better: High },
+        ScoreKind { name: "dci_es.explicitness", least: f64::NEG_INFINITY, greatest: 1.0, better: High },
+        ScoreKind { name: "dci_es.informativeness", least: 0.0, greatest: 1.0, better: High },
+        ScoreKind { name: "dci_es.size", least: 0.0, greatest: f64::INFINITY, better: High },
     ],
+    needs: &[],
     left_alone_by: &[CommonScale, LatentScales, Shift, RowOrder, ValueOrder, LogVariances, Losses],
     build,
     complete: settings::complete::<DciEs>,

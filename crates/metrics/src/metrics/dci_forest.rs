@@ -14,12 +14,13 @@
 use serde::{Deserialize, Serialize};
 use unbraid_data::{Rng, settings};
 
+use crate::Better::High;
 use crate::Change::*;
 use crate::dci_scores::{Prediction, dci_scores};
 use crate::importance_scores::no_dci_scores;
 use crate::predictors::random_forest::RandomForest;
 use crate::statistics::classes::{Classes, classes_of_factors};
-use crate::{Entry, Metric, Scores, Subject};
+use crate::{Entry, Metric, ScoreKind, Scores, Subject};
 
 /// How many bins a continuous factor is cut into, as `mig` does.
 pub const N_BINS: usize = 20;
@@ -75,7 +76,14 @@ pub const ENTRY: Entry = Entry {
     about: "whether each latent matters for one factor, by random forests",
     paper: "Eastwood and Williams 2018",
     settings: &[],
-    ranges: &[("dci_forest", 0.0, 1.0)],
+    scores: &[
+        ScoreKind { name: "dci_forest", least: 0.0, greatest: 1.0, better: High },
+        ScoreKind { name: "dci_forest.disentanglement", least: 0.0, greatest: 1.0, better: High },
+        ScoreKind { name: "dci_forest.completeness", least: 0.0, greatest: 1.0, better: High },
+        ScoreKind { name: "dci_forest.informativeness_train", least: 0.0, greatest: 1.0, better: High },
+        ScoreKind { name: "dci_forest.informativeness_test", least: 0.0, greatest: 1.0, better: High },
+    ],
+    needs: &[],
     left_alone_by: &[CommonScale, LatentScales, Shift, RowOrder, ValueOrder, LogVariances, Losses],
     build: |table| Ok(Box::new(settings::read::<DciForest>(table)?)),
     complete: settings::complete::<DciForest>,

@@ -21,13 +21,14 @@ use toml::Table;
 use unbraid_data::settings::{self, Setting, Values};
 use unbraid_data::{Error, Rng};
 
+use crate::Better::High;
 use crate::Change::*;
 use crate::importance_scores::{Weights, importance_scores, no_dci_scores};
 use crate::predictors::lasso::Lasso;
 use crate::statistics::mean::mean_of_defined;
 use crate::statistics::r_squared::explained_variance;
 use crate::statistics::standardise::Standardisation;
-use crate::{Entry, Metric, Scores, Split, Subject};
+use crate::{Entry, Metric, ScoreKind, Scores, Split, Subject};
 
 const N_FOLDS: usize = 10;
 
@@ -71,9 +72,8 @@ impl Metric for DciLasso {
             of_factors[factor].importance[latent]
         });
         let parts = importance_scores("dci_lasso", data, importance, self.completeness_weights);
-        let reason = parts.undefined.iter().find(|(name, _)| name == "dci_lasso.disentanglement");
-        let whole = parts.value("dci_lasso.disentanglement");
-        let whole = whole.ok_or_else(|| reason.map_or(String::new(), |(_, reason)| reason.clone()));
+        let reason = parts.reason("dci_lasso.disentanglement").unwrap_or("it has no disentanglement");
+        let whole = parts.value("dci_lasso.disentanglement").ok_or(reason);
         let mut scores = Scores::new().with_outcome("dci_lasso", whole);
         scores.extend(parts);
         let (train, test): (Vec<_>, Vec<_>) = of_factors.into_iter().map(|factor| (factor.train, factor.test)).unzip();
@@ -81,7 +81,7 @@ impl Metric for DciLasso {
         {
             scores = scores.with_outcome(name, mean_of_defined(&per_factor));
             for (factor, outcome) in data.space().names().zip(per_factor) {
-                scores = scores.with_outcome(&format!("{name}.{factor}"), outcome);
+                scores = scores.with_factor(name, factor, outcome);
             }
         }
         scores
@@ -157,7 +157,14 @@ pub const ENTRY: Entry = Entry {
             meaning: "what factors weigh in completeness: all the same, or by importance as in disentanglement_lib",
         },
     ],
-    ranges: &[("dci_lasso", 0.0, 1.0)],
+    scores: &[
+        ScoreKind { name: "dci_lasso", least: 0.0, greatest: 1.0, better: High },
+        ScoreKind { name: "dci_lasso.disentanglement", least: 0.0, greatest: 1.0, better: High },
+        ScoreKind { name: "dci_lasso.completeness", least: 0.0, greatest: 1.0, better: High },
+        ScoreKind { name: "dci_lasso.informativeness_train", least: 0.0, greatest: 1.0, better: High },
+        ScoreKind { name: "dci_lasso.informativeness_test", least: 0.0, greatest: 1.0, better: High },
+    ],
+    needs: &[],
     left_alone_by: &[LatentOrder, LatentSigns, CommonScale, LatentScales, Shift, RowOrder, LogVariances, Losses],
     build,
     complete: settings::complete::<DciLasso>,
@@ -220,6 +227,6 @@ mod tests {
     fn constant_codes_explain_nothing() {
         let scores = score(&DciLasso::default(), Array2::ones((4, 2)));
         assert_eq!(scores.value("dci_lasso.informativeness_test"), Some(0.0));
-        assert!(scores.undefined.iter().any(|(name, _)| name == "dci_lasso"));
+        assert!(scores.reason("dci_lasso").is_some());
     }
 }

@@ -15,12 +15,13 @@ use std::num::NonZeroUsize;
 use serde::{Deserialize, Serialize};
 use unbraid_data::{Rng, settings};
 
+use crate::Better::High;
 use crate::Change::*;
 use crate::metrics::mig::SINGLE_VALUE;
 use crate::statistics::gap::gap;
 use crate::statistics::information::{BINS, Binning, Information, check_bins, published};
 use crate::subject::{Tables, all_constant};
-use crate::{Entry, Matrix, Metric, Scores, Subject};
+use crate::{Entry, Matrix, Metric, ScoreKind, Scores, Subject};
 
 /// Settings of DCIMIG.
 #[derive(Debug, Clone, Serialize, Deserialize)]
@@ -54,7 +55,7 @@ impl Metric for Dcimig {
         let mut scores = Scores::new().with_outcome("dcimig", whole);
         for ((factor, credit), &entropy) in data.space().names().zip(credits).zip(entropies) {
             let of_factor = if entropy > 0.0 { Ok((credit / entropy).min(1.0)) } else { Err(SINGLE_VALUE) };
-            scores = scores.with_outcome(&format!("dcimig.{factor}"), whole.and(of_factor));
+            scores = scores.with_factor("dcimig", factor, whole.and(of_factor));
         }
         let matrix = information.matrix.clone();
         scores.with_matrix(Matrix::of_latents_and_factors("dcimig.mutual_information", data, matrix))
@@ -81,7 +82,8 @@ pub const ENTRY: Entry = Entry {
     about: "each factor's largest gap among the latents that tell most about it",
     paper: "Sepliarskaia et al. 2019",
     settings: &[BINS],
-    ranges: &[("dcimig", 0.0, 1.0)],
+    scores: &[ScoreKind { name: "dcimig", least: 0.0, greatest: 1.0, better: High }],
+    needs: &[],
     left_alone_by: &[
         LatentOrder,
         LatentSigns,
@@ -133,6 +135,6 @@ mod tests {
 
     #[test]
     fn constant_latents_leave_it_undefined() {
-        assert_eq!(score(Array2::ones((4, 2))).undefined[0].1, "every latent is constant");
+        assert_eq!(score(Array2::ones((4, 2))).undefined[0].reason, "every latent is constant");
     }
 }

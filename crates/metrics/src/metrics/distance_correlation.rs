@@ -27,13 +27,14 @@ use serde::{Deserialize, Serialize};
 use unbraid_data::settings::{Setting, Values};
 use unbraid_data::{Error, Factor, LabelledCodes, Rng, Seed, settings};
 
+use crate::Better::High;
 use crate::Change::*;
 use crate::distance_agreement::{Rounding, pearson, rank_same, spearman};
 use crate::distance_pools::{Pool, draw_triple};
 use crate::scaled_table::ScaledTable;
 use crate::statistics::geometric_mean::geometric_mean;
 use crate::traversal_ratios::values_of_factors;
-use crate::{Entry, Metric, Scores, Subject};
+use crate::{Entry, Metric, ScoreKind, ScoreOf, Scores, Subject};
 
 /// More triples than this would not fit into memory.
 const MOST: usize = 100_000_000;
@@ -113,7 +114,9 @@ impl Metric for DistanceCorrelation {
             }
             for (part, agreement) in &global {
                 for (name, value) in STATISTICS.into_iter().zip(&agreement[norm]) {
-                    scores = scores.with_outcome(&format!("{prefix}.{part}.{name}"), value.clone());
+                    // The size of a group is in the name, and one kind of score whatever the size.
+                    let (name, kind) = (format!("{prefix}.{part}.{name}"), format!("{prefix}.global.{name}"));
+                    scores = scores.with_score(&name, &kind, ScoreOf::Whole, value.clone());
                 }
             }
         }
@@ -147,7 +150,7 @@ fn with_factors(scores: Scores, name: &str, data: &LabelledCodes, per_factor: &[
     let (geometric, arithmetic) = over_factors(data, per_factor);
     let mut scores = scores.with_outcome(name, geometric).with_outcome(&format!("{name}.arithmetic"), arithmetic);
     for (factor, value) in data.space().names().zip(per_factor) {
-        scores = scores.with_outcome(&format!("{name}.{factor}"), value.clone());
+        scores = scores.with_factor(name, factor, value.clone());
     }
     scores
 }
@@ -284,11 +287,43 @@ pub const ENTRY: Entry = Entry {
             meaning: "where not 0, they are rounded to multiples of this distance instead",
         },
     ],
-    ranges: &[
-        ("distance_correlation", -1.0, 1.0),
-        ("distance_correlation.factor.rank_same", 0.0, 1.0),
-        ("distance_correlation.l2.factor.rank_same", 0.0, 1.0),
+    scores: &[
+        ScoreKind { name: "distance_correlation", least: 0.0, greatest: 1.0, better: High },
+        ScoreKind { name: "distance_correlation.factor.pearson", least: -1.0, greatest: 1.0, better: High },
+        ScoreKind { name: "distance_correlation.factor.pearson.arithmetic", least: -1.0, greatest: 1.0, better: High },
+        ScoreKind { name: "distance_correlation.global.pearson", least: -1.0, greatest: 1.0, better: High },
+        ScoreKind { name: "distance_correlation.factor.spearman", least: -1.0, greatest: 1.0, better: High },
+        ScoreKind { name: "distance_correlation.factor.spearman.arithmetic", least: -1.0, greatest: 1.0, better: High },
+        ScoreKind { name: "distance_correlation.global.spearman", least: -1.0, greatest: 1.0, better: High },
+        ScoreKind { name: "distance_correlation.factor.rank_same", least: 0.0, greatest: 1.0, better: High },
+        ScoreKind { name: "distance_correlation.factor.rank_same.arithmetic", least: 0.0, greatest: 1.0, better: High },
+        ScoreKind { name: "distance_correlation.global.rank_same", least: 0.0, greatest: 1.0, better: High },
+        ScoreKind { name: "distance_correlation.l2.factor.pearson", least: -1.0, greatest: 1.0, better: High },
+        ScoreKind {
+            name: "distance_correlation.l2.factor.pearson.arithmetic",
+            least: -1.0,
+            greatest: 1.0,
+            better: High,
+        },
+        ScoreKind { name: "distance_correlation.l2.global.pearson", least: -1.0, greatest: 1.0, better: High },
+        ScoreKind { name: "distance_correlation.l2.factor.spearman", least: -1.0, greatest: 1.0, better: High },
+        ScoreKind {
+            name: "distance_correlation.l2.factor.spearman.arithmetic",
+            least: -1.0,
+            greatest: 1.0,
+            better: High,
+        },
+        ScoreKind { name: "distance_correlation.l2.global.spearman", least: -1.0, greatest: 1.0, better: High },
+        ScoreKind { name: "distance_correlation.l2.factor.rank_same", least: 0.0, greatest: 1.0, better: High },
+        ScoreKind {
+            name: "distance_correlation.l2.factor.rank_same.arithmetic",
+            least: 0.0,
+            greatest: 1.0,
+            better: High,
+        },
+        ScoreKind { name: "distance_correlation.l2.global.rank_same", least: 0.0, greatest: 1.0, better: High },
     ],
+    needs: &[],
     left_alone_by: &[LatentOrder, LatentSigns, CommonScale, Shift, RowOrder, LogVariances, Losses],
     build: |table| Ok(Box::new(settings::read::<DistanceCorrelation>(table)?.check()?)),
     complete: settings::complete::<DistanceCorrelation>,

@@ -18,6 +18,7 @@ use toml::Table;
 use unbraid_data::settings::{Setting, Values};
 use unbraid_data::{Error, LabelledCodes, Result, Rng, Seed, settings};
 
+use crate::Better::High;
 use crate::Change::*;
 use crate::predictors::boosted_trees::BoostedTrees;
 use crate::predictors::logistic_regression::LogisticRegression;
@@ -26,7 +27,7 @@ use crate::statistics::classes::Classes;
 use crate::statistics::known_values::KnownValues;
 use crate::statistics::mean::mean_of_defined;
 use crate::statistics::standardise::Standardisation;
-use crate::{Entry, Metric, Scores, Split, Subject};
+use crate::{Entry, Metric, ScoreKind, ScoreOf, Scores, Split, Subject};
 
 /// What the scores of each predictor are called.
 const PREDICTORS: [&str; 2] = ["downstream.boosted_trees", "downstream.logistic_regression"];
@@ -121,9 +122,11 @@ impl Downstream {
     fn with_accuracies(&self, mut scores: Scores, data: &LabelledCodes, name: &str, accuracies: &Accuracies) -> Scores {
         let means: Vec<_> = accuracies.iter().map(|of_factors| mean_of_defined(of_factors)).collect();
         for ((n_rows, mean), of_factors) in self.rows.iter().zip(&means).zip(accuracies) {
-            scores = scores.with_outcome(&format!("{name}.{n_rows}"), mean.clone());
+            let of_size = format!("{name}.{n_rows}");
+            scores = scores.with_score(&of_size, name, ScoreOf::Whole, mean.clone());
             for (factor, accuracy) in data.space().names().zip(of_factors) {
-                scores = scores.with_outcome(&format!("{name}.{n_rows}.{factor}"), accuracy.clone());
+                let of = ScoreOf::Factor(factor.to_string());
+                scores = scores.with_score(&format!("{of_size}.{factor}"), name, of, accuracy.clone());
             }
         }
         let of_size = |wanted: usize| {
@@ -249,11 +252,19 @@ pub const ENTRY: Entry = Entry {
             meaning: "parts of the train rows in turn held back to choose the strength; 0: it is not chosen",
         },
     ],
-    ranges: &[
-        ("downstream", 0.0, 1.0),
-        ("downstream.boosted_trees.efficiency", 0.0, f64::INFINITY),
-        ("downstream.logistic_regression.efficiency", 0.0, f64::INFINITY),
+    scores: &[
+        ScoreKind { name: "downstream", least: 0.0, greatest: 1.0, better: High },
+        ScoreKind { name: "downstream.boosted_trees", least: 0.0, greatest: 1.0, better: High },
+        ScoreKind { name: "downstream.logistic_regression", least: 0.0, greatest: 1.0, better: High },
+        ScoreKind { name: "downstream.boosted_trees.efficiency", least: 0.0, greatest: f64::INFINITY, better: High },
+        ScoreKind {
+            name: "downstream.logistic_regression.efficiency",
+            least: 0.0,
+            greatest: f64::INFINITY,
+            better: High,
+        },
     ],
+    needs: &[],
     left_alone_by: &[LatentSigns, CommonScale, LatentScales, Shift, RowOrder, ValueOrder, LogVariances, Losses],
     build,
     complete: settings::complete::<Downstream>,
@@ -288,11 +299,12 @@ mod tests {
     #[test]
     fn what_there_are_too_few_rows_for_is_undefined() {
         let scores = score(&Downstream::default());
-        let reason =
-            |name: &str| scores.undefined.iter().find(|(known, _)| known == name).map(|(_, reason)| reason.as_str());
         let expected = Some("needs 1000 rows to fit on, found 200");
-        assert_eq!(reason("downstream.boosted_trees.1000"), expected);
-        assert_eq!(reason("downstream.logistic_regression.efficiency"), Some("needs 10000 rows to fit on, found 200"));
+        assert_eq!(scores.reason("downstream.boosted_trees.1000"), expected);
+        assert_eq!(
+            scores.reason("downstream.logistic_regression.efficiency"),
+            Some("needs 10000 rows to fit on, found 200")
+        );
     }
 
     #[test]

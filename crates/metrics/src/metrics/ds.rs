@@ -29,12 +29,13 @@ use serde::{Deserialize, Serialize};
 use unbraid_data::settings::{Setting, Values};
 use unbraid_data::{Error, Factor, LabelledCodes, Rng, settings};
 
+use crate::Better::High;
 use crate::Change::*;
 use crate::predictors::nearest_neighbours::{most_common, nearest_rows};
 use crate::statistics::deviations::{deviations, variance};
 use crate::statistics::mean::mean_of_defined;
 use crate::subject::{Tables, all_constant};
-use crate::{Entry, Matrix, Metric, Scores, Subject};
+use crate::{Entry, Matrix, Metric, ScoreKind, Scores, Subject};
 
 /// The least share of the rows that is fitted on, and that is tested on.
 const LEAST_SHARE: f64 = 0.001;
@@ -171,7 +172,7 @@ fn scores_of_gaps(data: &LabelledCodes, gaps: &[Gaps]) -> Scores {
         scores = scores.with_outcome(name, mean_of_defined(&per_factor));
     }
     for (factor, gaps) in data.space().names().zip(gaps) {
-        scores = scores.with_outcome(&format!("ds.{factor}"), gaps.suited());
+        scores = scores.with_factor("ds", factor, gaps.suited());
     }
     scores
 }
@@ -318,7 +319,15 @@ pub const ENTRY: Entry = Entry {
             meaning: "share of the rows that is fitted on; the others are tested on",
         },
     ],
-    ranges: &[("ds", 0.0, 1.0), ("ds.classification", 0.0, f64::INFINITY), ("ds.regression", 0.0, f64::INFINITY)],
+    scores: &[
+        ScoreKind { name: "ds", least: 0.0, greatest: 1.0, better: High },
+        ScoreKind { name: "ds.classification", least: 0.0, greatest: f64::INFINITY, better: High },
+        ScoreKind { name: "ds.classification.gap", least: 0.0, greatest: f64::INFINITY, better: High },
+        ScoreKind { name: "ds.classification.over_constant", least: 0.0, greatest: f64::INFINITY, better: High },
+        ScoreKind { name: "ds.regression", least: 0.0, greatest: f64::INFINITY, better: High },
+        ScoreKind { name: "ds.regression.gap", least: 0.0, greatest: f64::INFINITY, better: High },
+    ],
+    needs: &[],
     left_alone_by: &[
         LatentOrder,
         LatentSigns,
@@ -389,7 +398,7 @@ mod tests {
         let scores = score(codes(), factors(), None);
         let gap = 0.5_f64.sqrt();
         assert_close(&scores, &[("ds.regression.gap", gap), ("ds.regression", gap), ("ds", gap), ("ds.shape", gap)]);
-        assert!(scores.undefined.iter().any(|(name, _)| name == "ds.classification"));
+        assert!(scores.reason("ds.classification").is_some());
         // Ten times the factor has ten times the gap, of ten times the deviation.
         let scores = score(codes(), factors() * 10.0, None);
         assert_close(&scores, &[("ds.regression.gap", 10.0 * gap), ("ds.regression", gap)]);
@@ -426,7 +435,7 @@ mod tests {
         let scores = score(codes(), factors, Some(3));
         let reason = "the factor has a single value among the rows tested on".to_string();
         for name in ["ds", "ds.classification", "ds.regression", "ds.shape"] {
-            assert!(scores.undefined.contains(&(name.to_string(), reason.clone())), "{name}");
+            assert_eq!(scores.reason(name), Some(reason.as_str()), "{name}");
         }
         assert!(scores.value("ds.classification.gap").is_some());
     }

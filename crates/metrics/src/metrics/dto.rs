@@ -22,10 +22,12 @@ use rayon::prelude::*;
 use serde::{Deserialize, Serialize};
 use unbraid_data::{Rng, settings};
 
+use crate::Better::*;
 use crate::Change::*;
 use crate::metrics::polarized::{ACTIVE_ABOVE, active_latents};
+use crate::needs::jacobians;
 use crate::statistics::assignment::{assigned_weight, best_assignment};
-use crate::{Entry, Metric, Scores, Subject};
+use crate::{Entry, Metric, Need, ScoreKind, Scores, Subject};
 
 /// Singular values that differ by less than this share of the largest are taken for equal.
 const SMALLEST_GAP: f64 = 1e-9;
@@ -39,13 +41,9 @@ impl Metric for Dto {
     /// `dto` and `dto.active`, from 0 to `sqrt(2 latents)`, and `dto.degenerate` in [0, 1].
     fn score(&self, subject: &Subject, _rng: &mut Rng) -> Scores {
         let data = subject.data();
-        let Some(jacobians) = &data.extras().jacobians else {
-            let known = data.extras().why_no_jacobians.as_deref();
-            let reason =
-                known.unwrap_or("needs the decoder's Jacobians, which a trained run or an `.npz` with `jacobians` has");
-            return ["dto", "dto.active", "dto.degenerate"]
-                .iter()
-                .fold(Scores::new(), |scores, name| scores.without(name, reason));
+        let jacobians = match jacobians(data) {
+            Ok(jacobians) => jacobians,
+            Err(reason) => return Scores::new().without_all(["dto", "dto.active", "dto.degenerate"], &reason),
         };
         let of_latents = |latents: &[usize]| -> Vec<Option<f64>> {
             // Collected in the order of the codes, so that the sum does not depend on the number of threads.
@@ -114,7 +112,12 @@ pub const ENTRY: Entry = Entry {
     about: "distance of the decoder's directions from the axes of the latents; 0 is best",
     paper: "Zietlow 2022",
     settings: &[],
-    ranges: &[("dto", 0.0, f64::INFINITY), ("dto.degenerate", 0.0, 1.0)],
+    scores: &[
+        ScoreKind { name: "dto", least: 0.0, greatest: f64::INFINITY, better: Low },
+        ScoreKind { name: "dto.active", least: 0.0, greatest: f64::INFINITY, better: Low },
+        ScoreKind { name: "dto.degenerate", least: 0.0, greatest: 1.0, better: Neither },
+    ],
+    needs: &[Need::Jacobians],
     left_alone_by: &[LatentOrder, LatentSigns, CommonScale, Shift, RowOrder, ValueOrder, LogVariances, Losses],
     build: |table| Ok(Box::new(settings::read::<Dto>(table)?)),
     complete: settings::complete::<Dto>,
@@ -250,7 +253,7 @@ mod tests {
         let unequal = array![[1.0, 0.0], [0.0, 2.0]];
         let scores = score(stack![Axis(0), equal, unequal]);
         assert_eq!((scores.value("dto"), scores.value("dto.degenerate")), (Some(0.0), Some(0.5)));
-        let reason = &score(equal.insert_axis(Axis(0))).undefined[0].1;
+        let reason = &score(equal.insert_axis(Axis(0))).undefined[0].reason;
         assert!(reason.contains("two singular values of the decoder's Jacobian are equal"), "{reason}");
         // One pixel tells nothing of three latents but one direction.
         assert_eq!(score(array![[[1.0, 2.0, 3.0]]]).value("dto.degenerate"), Some(1.0));

@@ -12,10 +12,11 @@
 use serde::{Deserialize, Serialize};
 use unbraid_data::{Rng, settings};
 
-use super::kl::kl_per_latent;
+use super::kl::{OF_WHOLE_POSTERIORS, mean_kl};
 use super::reconstruction::mean_loss;
+use crate::Better::High;
 use crate::Change::*;
-use crate::{Entry, Metric, Scores, Subject};
+use crate::{Entry, Metric, Need, ScoreKind, Scores, Subject};
 
 /// What the number is, which the input does not say of itself.
 const NOTE: &str = "minus (reconstruction + kl); in nats only where the loss is minus a log-likelihood, as bce is of images of \
@@ -30,9 +31,13 @@ impl Metric for Elbo {
     /// `elbo`, the higher the better, and a note on its unit.
     fn score(&self, subject: &Subject, _rng: &mut Rng) -> Scores {
         let data = subject.data();
-        let elbo = mean_loss(data).and_then(|loss| Ok(-(loss + kl_per_latent(data)?.sum())));
+        let elbo = mean_loss(data).and_then(|loss| Ok(-(loss + mean_kl(data)?)));
         let scores = Scores::new().with_outcome("elbo", elbo);
-        if scores.value("elbo").is_some() { scores.with_note("elbo", NOTE) } else { scores }
+        match (scores.value("elbo"), &data.extras().kl_divergences) {
+            (None, _) => scores,
+            (Some(_), None) => scores.with_note("elbo", NOTE),
+            (Some(_), Some(_)) => scores.with_note("elbo", NOTE).with_note("elbo", OF_WHOLE_POSTERIORS),
+        }
     }
 }
 
@@ -42,7 +47,8 @@ pub const ENTRY: Entry = Entry {
     about: "minus (reconstruction + kl): the evidence lower bound where the loss is a likelihood's",
     paper: "Kingma and Welling 2014",
     settings: &[],
-    ranges: &[("elbo", f64::NEG_INFINITY, f64::INFINITY)],
+    scores: &[ScoreKind { name: "elbo", least: f64::NEG_INFINITY, greatest: f64::INFINITY, better: High }],
+    needs: &[Need::ReconstructionLosses, Need::LogVariances],
     left_alone_by: &[LatentOrder, LatentSigns, Rotation, RowOrder, ValueOrder],
     build: |table| Ok(Box::new(settings::read::<Elbo>(table)?)),
     complete: settings::complete::<Elbo>,
@@ -76,10 +82,21 @@ mod tests {
     }
 
     #[test]
+    fn divergences_of_whole_posteriors_take_the_place_of_the_sum_over_latents() {
+        let extras = Extras {
+            reconstruction_losses: Some(vec![10.0, 30.0]),
+            kl_divergences: Some(vec![1.0, 4.0]),
+            ..Extras::default()
+        };
+        let scores = score(extras);
+        assert_eq!((scores.value("elbo"), scores.notes.len()), (Some(-22.5), 2));
+    }
+
+    #[test]
     fn both_parts_are_needed() {
         let extras = Extras { reconstruction_losses: Some(vec![10.0, 30.0]), ..Extras::default() };
-        assert!(score(extras).undefined[0].1.starts_with("needs the posterior's log-variances"));
+        assert!(score(extras).undefined[0].reason.starts_with("needs the posterior's log-variances"));
         assert!(score(Extras::default()).notes.is_empty());
-        assert!(score(Extras::default()).undefined[0].1.starts_with("needs each image's reconstruction loss"));
+        assert!(score(Extras::default()).undefined[0].reason.starts_with("needs each image's reconstruction loss"));
     }
 }

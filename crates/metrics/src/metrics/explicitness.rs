@@ -18,13 +18,14 @@ use toml::Table;
 use unbraid_data::settings::{Setting, Values};
 use unbraid_data::{Error, LabelledCodes, Rng, settings};
 
+use crate::Better::High;
 use crate::Change::*;
 use crate::predictors::logistic_regression::LogisticRegression;
 use crate::statistics::known_values::KnownValues;
 use crate::statistics::mean::mean_of_defined;
 use crate::statistics::roc_auc::roc_auc;
 use crate::statistics::standardise::Standardisation;
-use crate::{Entry, Metric, Scores, Subject};
+use crate::{Entry, Metric, ScoreKind, Scores, Subject};
 
 /// Settings of explicitness.
 #[derive(Debug, Clone, Serialize, Deserialize)]
@@ -116,7 +117,7 @@ fn mean_area(probabilities: &Array2<f64>, classes: &[Option<usize>]) -> Result<f
 /// Adds each factor's own.
 fn with_parts(mut scores: Scores, data: &LabelledCodes, name: &str, per_factor: &[Result<f64, String>]) -> Scores {
     for (factor, area) in data.space().names().zip(per_factor) {
-        scores = scores.with_outcome(&format!("{name}.{factor}"), area.as_ref().copied());
+        scores = scores.with_factor(name, factor, area.as_ref().copied());
     }
     scores
 }
@@ -140,7 +141,12 @@ pub const ENTRY: Entry = Entry {
         values: Values::Number(1e-100, 1e100),
         meaning: "inverse strength of the classifier's penalty",
     }],
-    ranges: &[("explicitness", 0.0, 1.0), ("explicitness.scaled", -1.0, 1.0)],
+    scores: &[
+        ScoreKind { name: "explicitness", least: 0.0, greatest: 1.0, better: High },
+        ScoreKind { name: "explicitness.train", least: 0.0, greatest: 1.0, better: High },
+        ScoreKind { name: "explicitness.scaled", least: -1.0, greatest: 1.0, better: High },
+    ],
+    needs: &[],
     left_alone_by: &[
         LatentOrder,
         LatentSigns,

@@ -20,11 +20,12 @@ use serde::{Deserialize, Serialize};
 use unbraid_data::settings::{Setting, Values};
 use unbraid_data::{Error, Result, Rng, Seed, settings};
 
+use crate::Better::*;
 use crate::Change::*;
 use crate::rows_by_value::RowsByValue;
 use crate::statistics::first_largest::first_largest;
 use crate::voters::{TIE, Voters};
-use crate::{Entry, Matrix, Metric, Scores, Subject};
+use crate::{Entry, Matrix, Metric, ScoreKind, Scores, Subject};
 
 /// More rows or votes than this would take longer than anyone waits.
 const MOST: usize = 100_000_000;
@@ -172,7 +173,12 @@ pub const ENTRY: Entry = Entry {
             meaning: "latents with a smaller standard deviation have no vote; 0: all have one",
         },
     ],
-    ranges: &[("factor_vae", 0.0, 1.0), ("factor_vae.active_latents", 0.0, f64::INFINITY)],
+    scores: &[
+        ScoreKind { name: "factor_vae", least: 0.0, greatest: 1.0, better: High },
+        ScoreKind { name: "factor_vae.train", least: 0.0, greatest: 1.0, better: High },
+        ScoreKind { name: "factor_vae.active_latents", least: 0.0, greatest: f64::INFINITY, better: Neither },
+    ],
+    needs: &[],
     left_alone_by: &[LatentOrder, LatentSigns, Shift, RowOrder, ValueOrder, LogVariances, Losses],
     build: |table| Ok(Box::new(settings::read::<FactorVae>(table)?.check()?)),
     complete: settings::complete::<FactorVae>,
@@ -214,7 +220,7 @@ mod tests {
         let codes = array![[0.0, 5.0], [0.0, 5.0], [0.08, 5.0], [0.08, 5.0]];
         let scores = score(&FactorVae::default(), codes.clone());
         let reason = "no latent has a standard deviation of 0.05 or more (setting \"prune_below\")".to_string();
-        assert_eq!(scores.undefined[0], ("factor_vae".to_string(), reason));
+        assert_eq!(scores.reason("factor_vae"), Some(reason.as_str()));
         assert_eq!(scores.value("factor_vae.active_latents"), Some(0.0));
         // With one voter all votes are its own, right for one factor in two.
         let scores = score(&FactorVae { prune_below: 0.0, ..FactorVae::default() }, codes);
@@ -237,7 +243,7 @@ mod tests {
         let space = FactorSpace::sample(vec![size_of(None)]);
         let data = LabelledCodes::new(codes.clone(), codes, space, Extras::default()).unwrap();
         let scores = FactorVae::default().score(&Subject::new(&data, Seed(1)), &mut rng);
-        assert_eq!(scores.undefined[0].1, "needs a discrete factor to hold fixed");
+        assert_eq!(scores.undefined[0].reason, "needs a discrete factor to hold fixed");
     }
 
     #[test]

@@ -21,9 +21,10 @@ use toml::Table;
 use unbraid_data::settings::{Setting, Values};
 use unbraid_data::{Error, LabelledCodes, Result, Rng, settings};
 
+use crate::Better::Low;
 use crate::Change::*;
 use crate::statistics::mean::mean_of_defined;
-use crate::{Entry, Matrix, Metric, Scores, Subject};
+use crate::{Entry, Matrix, Metric, ScoreKind, Scores, Subject};
 
 /// Settings of unfairness.
 #[derive(Debug, Clone, Serialize, Deserialize)]
@@ -55,9 +56,10 @@ impl Metric for Fairness {
         let pairs = match self.pairs(subject, rng) {
             Ok(pairs) => pairs,
             Err(reason) => {
-                let of_factors = data.space().names().map(|name| format!("fairness.{name}"));
-                let names = ["fairness", "fairness.worst_value", "fairness.worst_pair"];
-                return Scores::new().without_all(names, &reason).without_all(of_factors, &reason);
+                let whole = ["fairness", "fairness.worst_value", "fairness.worst_pair"];
+                let scores = Scores::new().without_all(whole, &reason);
+                let names = data.space().names();
+                return names.fold(scores, |scores, name| scores.with_factor("fairness", name, Err(&reason)));
             }
         };
         let n_factors = data.n_factors();
@@ -73,7 +75,7 @@ impl Metric for Fairness {
                 None => Err("the factor has a single value or is continuous".to_string()),
             });
             let of_target: Vec<_> = of_target.collect();
-            scores = scores.with_outcome(&format!("fairness.{name}"), mean_of_defined(&of_target));
+            scores = scores.with_factor("fairness", name, mean_of_defined(&of_target));
         }
         let matrix =
             Array2::from_shape_fn((n_factors, n_factors), |pair| pairs.get(&pair).map_or(0.0, |pair| pair.mean));
@@ -169,7 +171,12 @@ pub const ENTRY: Entry = Entry {
         values: Values::Whole(1, 1_000_000),
         meaning: "images drawn for each pair of factors",
     }],
-    ranges: &[("fairness", 0.0, 1.0)],
+    scores: &[
+        ScoreKind { name: "fairness", least: 0.0, greatest: 1.0, better: Low },
+        ScoreKind { name: "fairness.worst_value", least: 0.0, greatest: 1.0, better: Low },
+        ScoreKind { name: "fairness.worst_pair", least: 0.0, greatest: 1.0, better: Low },
+    ],
+    needs: &[],
     left_alone_by: &[LatentSigns, CommonScale, LatentScales, Shift, RowOrder, ValueOrder, LogVariances, Losses],
     build,
     complete: settings::complete::<Fairness>,

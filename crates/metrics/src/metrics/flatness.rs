@@ -21,10 +21,11 @@ use serde::{Deserialize, Serialize};
 use unbraid_data::settings::{Setting, Values};
 use unbraid_data::{Factor, LabelledCodes, Rng, settings};
 
+use crate::Better::*;
 use crate::Change::*;
 use crate::scaled_table::ScaledTable;
 use crate::traversal_ratios::values_of_factors;
-use crate::{Entry, Metric, Scores, Subject};
+use crate::{Entry, Metric, ScoreKind, Scores, Subject};
 
 /// Settings of flatness.
 #[derive(Debug, Clone, Serialize, Deserialize)]
@@ -55,7 +56,7 @@ impl Metric for Flatness {
             scores = scores.with_outcome(name, mean);
         }
         for (name, flatness) in data.space().names().zip(each_factors(data, &extents, PARTS[0].1)) {
-            scores = scores.with_outcome(&format!("flatness.{name}"), flatness);
+            scores = scores.with_factor("flatness", name, flatness);
         }
         scores
     }
@@ -156,13 +157,16 @@ pub const ENTRY: Entry = Entry {
         values: Values::Whole(0, u64::MAX),
         meaning: "pairs of codes that are compared for each factor at most",
     }],
-    ranges: &[
-        ("flatness", 0.0, 1.0),
-        ("flatness.width_l1", 0.0, f64::INFINITY),
-        ("flatness.width_l2", 0.0, f64::INFINITY),
-        ("flatness.length_l1", 0.0, f64::INFINITY),
-        ("flatness.length_l2", 0.0, f64::INFINITY),
+    scores: &[
+        ScoreKind { name: "flatness", least: 0.0, greatest: 1.0, better: High },
+        ScoreKind { name: "flatness.l1", least: 0.0, greatest: 1.0, better: High },
+        ScoreKind { name: "flatness.l2", least: 0.0, greatest: 1.0, better: High },
+        ScoreKind { name: "flatness.width_l1", least: 0.0, greatest: f64::INFINITY, better: Neither },
+        ScoreKind { name: "flatness.width_l2", least: 0.0, greatest: f64::INFINITY, better: Neither },
+        ScoreKind { name: "flatness.length_l1", least: 0.0, greatest: f64::INFINITY, better: Neither },
+        ScoreKind { name: "flatness.length_l2", least: 0.0, greatest: f64::INFINITY, better: Neither },
     ],
+    needs: &[],
     left_alone_by: &[LatentOrder, LatentSigns, CommonScale, Shift, RowOrder, LogVariances, Losses],
     build: |table| Ok(Box::new(settings::read::<Flatness>(table)?)),
     complete: settings::complete::<Flatness>,
@@ -215,13 +219,13 @@ mod tests {
         let scores = score(array![[0.1], [0.1]], &Flatness::default());
         assert_eq!(scores.value("flatness.width_l1"), Some(0.0));
         let reason = "no latent moves along any traversal of factor \"scale\"".to_string();
-        assert_eq!(scores.undefined[0], ("flatness".to_string(), reason));
+        assert_eq!(scores.reason("flatness"), Some(reason.as_str()));
     }
 
     #[test]
     fn a_traversal_with_too_many_pairs_is_refused_and_many_traversals_are_thinned() {
         let scores = score(array![[0.0], [1.0], [2.0]], &Flatness { most_pairs: 2 });
-        assert!(scores.undefined[0].1.starts_with("the 3 values of factor \"scale\" have more pairs"));
+        assert!(scores.undefined[0].reason.starts_with("the 3 values of factor \"scale\" have more pairs"));
         let part = even_part(1000, 10, &mut Seed(1).stream("part"));
         assert!(part.iter().enumerate().all(|(place, number)| number / 100 == place), "{part:?}");
     }

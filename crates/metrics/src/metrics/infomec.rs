@@ -38,6 +38,7 @@ use serde::{Deserialize, Serialize};
 use unbraid_data::Rng;
 use unbraid_data::settings::{self, Setting, Values};
 
+use crate::Better::High;
 use crate::Change::*;
 use crate::metrics::mig::SINGLE_VALUE;
 use crate::predictors::logistic_regression::LogisticRegression;
@@ -49,7 +50,7 @@ use crate::statistics::mean::mean_of_defined;
 use crate::statistics::neighbour_information::{Sorted, neighbour_information};
 use crate::statistics::standardise::Standardisation;
 use crate::subject::{Tables, all_constant};
-use crate::{Entry, Matrix, Metric, Scores, Subject};
+use crate::{Entry, Matrix, Metric, ScoreKind, Scores, Subject};
 
 /// A latent whose range is at most this share of the widest is not active (Hsu et al. 2023).
 const ACTIVE_ABOVE: f64 = 1.0 / 20.0;
@@ -140,7 +141,7 @@ impl Metric for Infomec {
             scores = scores.with_outcome(&format!("infomec.{name}"), part);
         }
         for (factor, outcome) in data.space().names().zip(&per_factor) {
-            scores = scores.with_outcome(&format!("infomec.explicitness.{factor}"), outcome.as_ref().copied());
+            scores = scores.with_factor("infomec.explicitness", factor, outcome.as_ref().copied());
         }
         scores.with_matrix(Matrix::of_latents_and_factors("infomec.information", data, shares))
     }
@@ -326,7 +327,13 @@ pub const ENTRY: Entry = Entry {
             meaning: "how many rows the regression is fitted to at most, drawn where there are more",
         },
     ],
-    ranges: &[("infomec", 0.0, 1.0)],
+    scores: &[
+        ScoreKind { name: "infomec", least: 0.0, greatest: 1.0, better: High },
+        ScoreKind { name: "infomec.modularity", least: 0.0, greatest: 1.0, better: High },
+        ScoreKind { name: "infomec.explicitness", least: 0.0, greatest: 1.0, better: High },
+        ScoreKind { name: "infomec.compactness", least: 0.0, greatest: 1.0, better: High },
+    ],
+    needs: &[],
     left_alone_by: &[LatentOrder, LatentSigns, CommonScale, Shift, RowOrder, ValueOrder, LogVariances, Losses],
     build: |table| {
         let infomec: Infomec = settings::read(table)?;
@@ -400,7 +407,7 @@ mod tests {
         let discrete = Infomec { latents: Latents::Discrete, ..Infomec::default() };
         let scores = discrete.score(&Subject::new(&data, Seed(1)), &mut Seed(1).stream("metric/infomec"));
         assert!(scores.values.is_empty());
-        assert!(scores.undefined[0].1.contains("and these have 2001"), "{:?}", scores.undefined);
+        assert!(scores.undefined[0].reason.contains("and these have 2001"), "{:?}", scores.undefined);
     }
 
     #[test]
@@ -440,7 +447,7 @@ mod tests {
     #[test]
     fn constant_latents_leave_it_undefined() {
         let scores = score(&Infomec::default(), Array2::ones((40, 2)));
-        assert_eq!(scores.undefined[0], ("infomec".to_string(), "modularity: every latent is constant".to_string()));
+        assert_eq!(scores.reason("infomec"), Some("modularity: every latent is constant"));
     }
 
     #[test]

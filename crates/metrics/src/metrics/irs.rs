@@ -24,12 +24,12 @@ use serde::{Deserialize, Serialize};
 use unbraid_data::settings::{self, Setting, Values};
 use unbraid_data::{Error, Rng};
 
+use crate::Better::High;
 use crate::Change::*;
-use crate::scores::latent_name;
 use crate::statistics::classes::{Classes, classes_of_columns, classes_of_factors, equal_width_bins};
 use crate::statistics::deviations::{Deviations, deviations_of_columns};
 use crate::statistics::information::{MOST_BINS, check_bins, published};
-use crate::{Entry, Matrix, Metric, Scores, Subject};
+use crate::{Entry, Matrix, Metric, ScoreKind, Scores, Subject};
 
 /// Settings of interventional robustness.
 #[derive(Debug, Clone, Serialize, Deserialize)]
@@ -90,9 +90,8 @@ impl Metric for Irs {
             robustness.outer_iter().map(|row| row.fold(-1.0, |most: f64, &one| most.max(one))).collect();
         let mut scores = Scores::new().with_outcome("irs", weighted_mean(&best, &latents, codes));
         for (latent, &best) in best.iter().enumerate() {
-            let name = format!("irs.{}", latent_name(latent));
             let moves = latents[latent].scale > 0.0;
-            scores = scores.with_outcome(&name, if moves { Ok(best) } else { Err("the latent is constant") });
+            scores = scores.with_latent("irs", latent, if moves { Ok(best) } else { Err("the latent is constant") });
         }
         scores.with_matrix(Matrix::of_latents_and_factors("irs.robustness", data, robustness))
     }
@@ -246,7 +245,8 @@ pub const ENTRY: Entry = Entry {
             meaning: "how many bins a factor is cut into that is continuous or to be binned",
         },
     ],
-    ranges: &[("irs", -1.0, 1.0)],
+    scores: &[ScoreKind { name: "irs", least: -1.0, greatest: 1.0, better: High }],
+    needs: &[],
     left_alone_by: &[LatentOrder, LatentSigns, CommonScale, Shift, RowOrder, ValueOrder, LogVariances, Losses],
     build: |table| check(settings::read(table)?),
     complete: settings::complete::<Irs>,
@@ -276,7 +276,7 @@ mod tests {
         for (name, expected) in [("irs.z0", 1.0), ("irs.z1", 0.5), ("irs", (3.0 * 1.0 + 1.0 * 0.5) / 4.0)] {
             assert!((scores.value(name).unwrap() - expected).abs() < 1e-12, "{name}");
         }
-        assert_eq!(scores.undefined, [("irs.z2".to_string(), "the latent is constant".to_string())]);
+        assert_eq!((scores.undefined.len(), scores.reason("irs.z2")), (1, Some("the latent is constant")));
         assert!(scores.matrices[0].values[[0, 1]].abs() < 1e-12);
     }
 
@@ -311,6 +311,6 @@ mod tests {
 
     #[test]
     fn constant_latents_leave_it_undefined() {
-        assert_eq!(score(&Irs::default(), Array2::ones((4, 2))).undefined[0].1, "every latent is constant");
+        assert_eq!(score(&Irs::default(), Array2::ones((4, 2))).undefined[0].reason, "every latent is constant");
     }
 }

@@ -17,13 +17,14 @@ use std::num::NonZeroUsize;
 use serde::{Deserialize, Serialize};
 use unbraid_data::{Rng, settings};
 
+use crate::Better::High;
 use crate::Change::*;
 use crate::metrics::mig::SINGLE_VALUE;
 use crate::statistics::gap::gap;
 use crate::statistics::information::{BINS, Binning, Information, check_bins, published};
 use crate::statistics::mean::mean_of_defined;
 use crate::subject::all_constant;
-use crate::{Entry, Matrix, Metric, Scores, Subject};
+use crate::{Entry, Matrix, Metric, ScoreKind, Scores, Subject};
 
 /// Settings of the joint entropy minus mutual information gap.
 #[derive(Debug, Clone, Serialize, Deserialize)]
@@ -56,7 +57,7 @@ impl Metric for Jemmig {
         let per_factor: Vec<Result<f64, String>> = (0..data.n_factors()).map(outcome_of).collect();
         let mut scores = Scores::new().with_outcome("jemmig", mean_of_defined(&per_factor));
         for (factor, outcome) in data.space().names().zip(&per_factor) {
-            scores = scores.with_outcome(&format!("jemmig.{factor}"), outcome.as_ref().copied());
+            scores = scores.with_factor("jemmig", factor, outcome.as_ref().copied());
         }
         let mut joint = information.matrix.clone();
         joint.indexed_iter_mut().for_each(|((z, v), entry)| *entry = information.joint_entropy(z, v));
@@ -79,7 +80,8 @@ pub const ENTRY: Entry = Entry {
     about: "joint entropy of each factor and its best latent, less its gap",
     paper: "Do and Tran 2020",
     settings: &[BINS],
-    ranges: &[("jemmig", 0.0, 1.0)],
+    scores: &[ScoreKind { name: "jemmig", least: 0.0, greatest: 1.0, better: High }],
+    needs: &[],
     left_alone_by: &[
         LatentOrder,
         LatentSigns,
@@ -119,7 +121,7 @@ mod tests {
         // z0 is the factor: H = ln 2, gap ln 2, so 1 - 0. Split further in two, it has H = ln 4: 1 - ln 2 / ln 20.
         let scores = score(array![[0.0, 1.0], [0.0, 1.0], [1.0, 1.0], [1.0, 1.0]]);
         assert!((scores.value("jemmig").unwrap() - 1.0).abs() < 1e-12);
-        assert_eq!(scores.undefined, [("jemmig.colour".to_string(), SINGLE_VALUE.to_string())]);
+        assert_eq!((scores.undefined.len(), scores.reason("jemmig.colour")), (1, Some(SINGLE_VALUE)));
         let scores = score(array![[0.0, 1.0], [1.0, 1.0], [2.0, 1.0], [3.0, 1.0]]);
         assert!((scores.value("jemmig.shape").unwrap() - (1.0 - 2_f64.ln() / 20_f64.ln())).abs() < 1e-12);
     }
@@ -137,6 +139,6 @@ mod tests {
 
     #[test]
     fn constant_latents_leave_it_undefined() {
-        assert_eq!(score(Array2::ones((4, 2))).undefined[0].1, "every latent is constant");
+        assert_eq!(score(Array2::ones((4, 2))).undefined[0].reason, "every latent is constant");
     }
 }

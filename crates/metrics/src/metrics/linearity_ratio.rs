@@ -15,9 +15,10 @@
 use serde::{Deserialize, Serialize};
 use unbraid_data::{Rng, settings};
 
+use crate::Better::High;
 use crate::Change::*;
-use crate::traversal_ratios::{each_factors, ratio_scores};
-use crate::{Entry, Metric, Scores, Subject};
+use crate::traversal_ratios::{each_factors, ratio_means, with_ratios};
+use crate::{Entry, Metric, ScoreKind, Scores, Subject};
 
 /// The linearity ratio, which has no settings.
 #[derive(Debug, Clone, Default, Serialize, Deserialize)]
@@ -27,7 +28,8 @@ pub struct LinearityRatio {}
 impl Metric for LinearityRatio {
     /// `linearity_ratio`, `linearity_ratio.arithmetic` and `linearity_ratio.FACTOR`, all in [0, 1].
     fn score(&self, subject: &Subject, _rng: &mut Rng) -> Scores {
-        ratio_scores("linearity_ratio", subject.data(), &each_factors(subject, |ratios| ratios.linearity))
+        let (data, ratios) = (subject.data(), each_factors(subject, |ratios| ratios.linearity));
+        with_ratios(ratio_means("linearity_ratio", data, &ratios), "linearity_ratio", data, &ratios)
     }
 }
 
@@ -37,7 +39,11 @@ pub const ENTRY: Entry = Entry {
     about: "share of a factor's traversal that lies on a straight line",
     paper: "Michlo 2022",
     settings: &[],
-    ranges: &[("linearity_ratio", 0.0, 1.0)],
+    scores: &[
+        ScoreKind { name: "linearity_ratio", least: 0.0, greatest: 1.0, better: High },
+        ScoreKind { name: "linearity_ratio.arithmetic", least: 0.0, greatest: 1.0, better: High },
+    ],
+    needs: &[],
     left_alone_by: &[
         LatentOrder,
         LatentSigns,

@@ -18,12 +18,13 @@ use ndarray::Array2;
 use serde::{Deserialize, Serialize};
 use unbraid_data::{LabelledCodes, Rng, settings};
 
+use crate::Better::*;
 use crate::Change::*;
 use crate::statistics::assignment::best_assignment;
 use crate::statistics::pearson::absolute_pearson_matrix;
 use crate::statistics::spearman::absolute_spearman_matrix;
 use crate::subject::{Tables, all_constant};
-use crate::{Entry, Matrix, Metric, Scores, Subject};
+use crate::{Entry, Matrix, Metric, ScoreKind, Scores, Subject};
 
 /// The mean correlation coefficient, which has no settings: both coefficients are always reported.
 #[derive(Debug, Clone, Default, Serialize, Deserialize)]
@@ -85,12 +86,12 @@ impl Matching {
 
     fn add_parts(&self, name: &str, data: &LabelledCodes, mut scores: Scores) -> Scores {
         for (factor, correlation) in data.space().names().zip(self.of_factors()) {
-            scores = scores.with(&format!("{name}.{factor}"), correlation);
+            scores = scores.with_factor(name, factor, Ok::<f64, String>(correlation));
         }
         for (factor, latent) in data.space().names().zip(&self.latent_of_factor) {
             let latent = latent.map(|latent| latent as f64);
             let latent = latent.ok_or("there are fewer latents than factors, and none is left for this one");
-            scores = scores.with_outcome(&format!("{name}.latent.{factor}"), latent);
+            scores = scores.with_factor(&format!("{name}.latent"), factor, latent);
         }
         scores
     }
@@ -102,11 +103,14 @@ pub const ENTRY: Entry = Entry {
     about: "mean correlation of factors with the latents that are matched to them one to one",
     paper: "Hyvarinen and Morioka 2016",
     settings: &[],
-    ranges: &[
-        ("mcc", 0.0, 1.0),
-        ("mcc.pearson.latent", 0.0, f64::INFINITY),
-        ("mcc.spearman.latent", 0.0, f64::INFINITY),
+    scores: &[
+        ScoreKind { name: "mcc", least: 0.0, greatest: 1.0, better: High },
+        ScoreKind { name: "mcc.pearson", least: 0.0, greatest: 1.0, better: High },
+        ScoreKind { name: "mcc.spearman", least: 0.0, greatest: 1.0, better: High },
+        ScoreKind { name: "mcc.pearson.latent", least: 0.0, greatest: f64::INFINITY, better: Neither },
+        ScoreKind { name: "mcc.spearman.latent", least: 0.0, greatest: f64::INFINITY, better: Neither },
     ],
+    needs: &[],
     left_alone_by: &[LatentOrder, LatentSigns, CommonScale, LatentScales, Shift, RowOrder, LogVariances, Losses],
     build: |table| Ok(Box::new(settings::read::<Mcc>(table)?)),
     complete: settings::complete::<Mcc>,
@@ -159,13 +163,13 @@ mod tests {
     fn a_factor_without_a_latent_counts_as_zero() {
         let scores = score(array![[0.0], [1.0], [0.0], [1.0]]);
         assert_close(&scores, &[("mcc", 0.5), ("mcc.pearson.shape", 0.0), ("mcc.pearson.latent.scale", 0.0)]);
-        assert!(scores.undefined.iter().any(|(name, _)| name == "mcc.pearson.latent.shape"));
+        assert!(scores.reason("mcc.pearson.latent.shape").is_some());
     }
 
     #[test]
     fn constant_latents_leave_it_undefined() {
         let scores = score(Array2::ones((4, 2)));
         assert!(scores.values.is_empty());
-        assert_eq!(scores.undefined[0], ("mcc".to_string(), "every latent is constant".to_string()));
+        assert_eq!(scores.reason("mcc"), Some("every latent is constant"));
     }
 }

@@ -18,12 +18,13 @@ use ndarray::Axis;
 use serde::{Deserialize, Serialize};
 use unbraid_data::{Rng, settings};
 
+use crate::Better::High;
 use crate::Change::*;
 use crate::statistics::gap::gap;
 use crate::statistics::information::{BINS, Binning, Information, NORMALISER, Normaliser, check_bins, published};
 use crate::statistics::mean::mean_of_defined;
 use crate::subject::all_constant;
-use crate::{Entry, Matrix, Metric, Scores, Subject};
+use crate::{Entry, Matrix, Metric, ScoreKind, Scores, Subject};
 
 /// Settings of the mutual information gap.
 #[derive(Debug, Clone, Serialize, Deserialize)]
@@ -53,7 +54,7 @@ impl Metric for Mig {
         };
         let mut scores = Scores::new().with_outcome("mig", mean_of_defined(&per_factor));
         for (factor, gap) in data.space().names().zip(&per_factor) {
-            scores = scores.with_outcome(&format!("mig.{factor}"), gap.as_ref().copied());
+            scores = scores.with_factor("mig", factor, gap.as_ref().copied());
         }
         let matrix = information.matrix.clone();
         scores.with_matrix(Matrix::of_latents_and_factors("mig.mutual_information", data, matrix))
@@ -84,7 +85,8 @@ pub const ENTRY: Entry = Entry {
     about: "gap between the two latents that tell most about each factor",
     paper: "Chen et al. 2018",
     settings: &[BINS, NORMALISER],
-    ranges: &[("mig", 0.0, 1.0)],
+    scores: &[ScoreKind { name: "mig", least: 0.0, greatest: 1.0, better: High }],
+    needs: &[],
     left_alone_by: &[
         LatentOrder,
         LatentSigns,
@@ -135,7 +137,7 @@ mod tests {
         let scores = score(array![[0.0], [1.0]], factors, &[("shape", 2), ("colour", 1)]);
         assert!((scores.value("mig").unwrap() - 1.0).abs() < 1e-12);
         let reason = "the factor has a single value, so its entropy is zero".to_string();
-        assert_eq!(scores.undefined, [("mig.colour".to_string(), reason)]);
+        assert_eq!((scores.undefined.len(), scores.reason("mig.colour")), (1, Some(reason.as_str())));
     }
 
     #[test]
@@ -160,7 +162,7 @@ mod tests {
     fn constant_latents_leave_it_undefined() {
         let scores = score(array![[0.1, 3.0], [0.1, 3.0]], array![[0.0], [1.0]], &[("shape", 2)]);
         assert!(scores.values.is_empty());
-        assert_eq!(scores.undefined[0], ("mig".to_string(), "every latent is constant".to_string()));
+        assert_eq!(scores.reason("mig"), Some("every latent is constant"));
     }
 
     #[test]

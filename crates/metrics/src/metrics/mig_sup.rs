@@ -15,12 +15,12 @@ use std::num::NonZeroUsize;
 use serde::{Deserialize, Serialize};
 use unbraid_data::{Rng, settings};
 
+use crate::Better::High;
 use crate::Change::*;
-use crate::scores::latent_name;
 use crate::statistics::gap::gap;
 use crate::statistics::information::{BINS, Binning, NORMALISER, Normaliser, check_bins, published};
 use crate::subject::{Tables, all_constant};
-use crate::{Entry, Matrix, Metric, Scores, Subject};
+use crate::{Entry, Matrix, Metric, ScoreKind, Scores, Subject};
 
 /// Settings of the mutual information gap of latents.
 #[derive(Debug, Clone, Serialize, Deserialize)]
@@ -55,8 +55,7 @@ impl Metric for MigSup {
 
         let mut scores = Scores::new().with_outcome("mig_sup", reason.map_or(Ok(mean), Err));
         for (latent, &gap) in gaps.iter().enumerate() {
-            let name = format!("mig_sup.{}", latent_name(latent));
-            scores = scores.with_outcome(&name, reason.map_or(Ok(gap), Err));
+            scores = scores.with_latent("mig_sup", latent, reason.map_or(Ok(gap), Err));
         }
         scores.with_matrix(Matrix::of_latents_and_factors("mig_sup.information", data, shares))
     }
@@ -68,7 +67,8 @@ pub const ENTRY: Entry = Entry {
     about: "gap between the two factors that each latent tells most about",
     paper: "Li et al. 2020",
     settings: &[BINS, NORMALISER],
-    ranges: &[("mig_sup", 0.0, 1.0)],
+    scores: &[ScoreKind { name: "mig_sup", least: 0.0, greatest: 1.0, better: High }],
+    needs: &[],
     left_alone_by: &[
         LatentOrder,
         LatentSigns,
@@ -122,6 +122,6 @@ mod tests {
     fn constant_latents_leave_it_undefined() {
         let scores = score(&MigSup::default(), Array2::ones((4, 2)));
         assert!(scores.values.is_empty());
-        assert_eq!(scores.undefined[0], ("mig_sup".to_string(), "every latent is constant".to_string()));
+        assert_eq!(scores.reason("mig_sup"), Some("every latent is constant"));
     }
 }

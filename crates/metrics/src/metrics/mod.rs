@@ -6,7 +6,7 @@ use unbraid_data::{Result, Seed};
 
 use crate::coarse_codes::without_rounding_noise;
 use crate::input_notes::input_notes;
-use crate::{Entry, Metric, Scores, Subject};
+use crate::{Entry, Metric, ScoreKind, Scores, Subject, metric_of};
 
 pub mod active_units;
 pub mod axis_ratio;
@@ -93,14 +93,30 @@ pub const METRICS: &[Entry] = &[
     dto::ENTRY,
 ];
 
+/// The row of the metric called `name`.
+pub fn find(name: &str) -> Result<&'static Entry> {
+    let named = METRICS.iter().find(|entry| entry.name == name);
+    named.ok_or_else(|| unknown_name("metric", name, METRICS.iter().map(|entry| entry.name)))
+}
+
 /// Makes the metric called `name` with the settings in `table`.
 pub fn build(name: &str, table: &Table) -> Result<Box<dyn Metric>> {
-    (entry(name)?.build)(table)
+    (find(name)?.build)(table)
 }
 
 /// All settings of the metric called `name`, those left out of `table` at their defaults.
 pub fn complete(name: &str, table: &Table) -> Result<Table> {
-    (entry(name)?.complete)(table)
+    (find(name)?.complete)(table)
+}
+
+/// The score that the metric called `name` is known by, and that a model is selected by: its name, range and better way.
+pub fn headline(name: &str) -> Result<&'static ScoreKind> {
+    Ok(&find(name)?.scores[0])
+}
+
+/// The range and the better way of a kind of score (`Score::kind`), where a metric tells of it.
+pub fn score_kind(kind: &str) -> Option<&'static ScoreKind> {
+    find(metric_of(kind)).ok()?.scores.iter().find(|row| row.name == kind)
 }
 
 /// Runs named metrics one after another. Each draws from its own stream `metric/NAME`, so that its scores do not depend
@@ -142,14 +158,10 @@ fn score_each(
     notes.iter().fold(scores, |scores, note| scores.with_note("input", note))
 }
 
-fn entry(name: &str) -> Result<&'static Entry> {
-    let named = METRICS.iter().find(|entry| entry.name == name);
-    named.ok_or_else(|| unknown_name("metric", name, METRICS.iter().map(|entry| entry.name)))
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::Better;
 
     #[test]
     fn a_misspelt_name_gets_a_suggestion() {
@@ -169,5 +181,28 @@ mod tests {
             assert!(build(entry.name, &Table::new()).is_ok(), "{}", entry.name);
             assert!(METRICS[..position].iter().all(|other| other.name != entry.name), "{}", entry.name);
         }
+    }
+
+    #[test]
+    fn the_first_score_of_a_metric_has_its_name_and_all_others_begin_with_it() {
+        for entry in METRICS {
+            assert_eq!((entry.scores[0].name, metric_of(entry.name)), (entry.name, entry.name));
+            for (position, kind) in entry.scores.iter().enumerate() {
+                assert_eq!(metric_of(kind.name), entry.name);
+                assert!(kind.least < kind.greatest, "{}", kind.name);
+                assert!(entry.scores[..position].iter().all(|other| other.name != kind.name), "{} twice", kind.name);
+                assert_eq!(score_kind(kind.name), Some(kind));
+            }
+        }
+    }
+
+    #[test]
+    fn what_a_model_is_selected_by_has_a_better_way() {
+        let way = |name: &str| headline(name).unwrap().better;
+        assert_eq!((way("mig"), way("dto"), way("kl")), (Better::High, Better::Low, Better::Neither));
+        assert_eq!((way("unsupervised"), way("udr"), way("fairness")), (Better::Low, Better::High, Better::Low));
+        assert_eq!((way("reconstruction"), way("elbo")), (Better::Low, Better::High));
+        assert!(headline("migg").unwrap_err().to_string().contains("did you mean \"mig\"?"));
+        assert_eq!(score_kind("mig.shape"), None);
     }
 }

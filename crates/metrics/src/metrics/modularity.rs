@@ -19,12 +19,12 @@ use ndarray::ArrayRef1;
 use serde::{Deserialize, Serialize};
 use unbraid_data::{Rng, settings};
 
+use crate::Better::High;
 use crate::Change::*;
-use crate::scores::latent_name;
 use crate::statistics::information::{BINS, Binning, check_bins, published};
 use crate::statistics::mean::mean_of_defined;
 use crate::subject::all_constant;
-use crate::{Entry, Matrix, Metric, Scores, Subject};
+use crate::{Entry, Matrix, Metric, ScoreKind, Scores, Subject};
 
 /// Settings of modularity.
 #[derive(Debug, Clone, Serialize, Deserialize)]
@@ -65,8 +65,7 @@ impl Metric for Modularity {
             None => scores.with("modularity", mean).with_outcome("modularity.active", mean_of_defined(&per_latent)),
         };
         for (latent, &value) in with_zeros.iter().enumerate() {
-            let name = format!("modularity.{}", latent_name(latent));
-            scores = scores.with_outcome(&name, reason.map_or(Ok(value), Err));
+            scores = scores.with_latent("modularity", latent, reason.map_or(Ok(value), Err));
         }
         scores.with_matrix(Matrix::of_latents_and_factors("modularity.mutual_information", data, matrix))
     }
@@ -89,7 +88,11 @@ pub const ENTRY: Entry = Entry {
     about: "how little each latent tells about other factors than its best",
     paper: "Ridgeway and Mozer 2018",
     settings: &[BINS],
-    ranges: &[("modularity", 0.0, 1.0)],
+    scores: &[
+        ScoreKind { name: "modularity", least: 0.0, greatest: 1.0, better: High },
+        ScoreKind { name: "modularity.active", least: 0.0, greatest: 1.0, better: High },
+    ],
+    needs: &[],
     left_alone_by: &[
         LatentOrder,
         LatentSigns,
@@ -150,6 +153,6 @@ mod tests {
     fn one_factor_has_no_others() {
         let scores = score(array![[0.0], [1.0]], array![[0.0], [1.0]], &[("shape", 2)]);
         assert!(scores.values.is_empty());
-        assert!(scores.undefined[0].1.starts_with("needs at least two factors"));
+        assert!(scores.undefined[0].reason.starts_with("needs at least two factors"));
     }
 }

@@ -13,10 +13,11 @@
 use serde::{Deserialize, Serialize};
 use unbraid_data::{Rng, settings};
 
+use crate::Better::High;
 use crate::Change::*;
 use crate::statistics::geometric_mean::geometric_mean;
 use crate::traversal_ratios::{TraversalRatios, each_factors, quotient, values_of_factors};
-use crate::{Entry, Metric, Scores, Subject};
+use crate::{Entry, Metric, ScoreKind, Scores, Subject};
 
 /// The axis-orientation ratio, which has no settings.
 #[derive(Debug, Clone, Default, Serialize, Deserialize)]
@@ -37,7 +38,7 @@ impl Metric for OrientationRatio {
             .with_outcome("orientation_ratio.per_traversal", over_factors(|ratios| ratios.orientation));
         for (factor, ratios) in data.space().names().zip(subject.traversal_ratios()) {
             let orientation = ratios.clone().and_then(|ratios| quotient(ratios.axis, ratios.linearity));
-            scores = scores.with_outcome(&format!("orientation_ratio.{factor}"), orientation);
+            scores = scores.with_factor("orientation_ratio", factor, orientation);
         }
         scores
     }
@@ -49,7 +50,11 @@ pub const ENTRY: Entry = Entry {
     about: "axis ratio over linearity ratio: direction whatever the straightness",
     paper: "Michlo 2022",
     settings: &[],
-    ranges: &[("orientation_ratio", 0.0, 1.0)],
+    scores: &[
+        ScoreKind { name: "orientation_ratio", least: 0.0, greatest: 1.0, better: High },
+        ScoreKind { name: "orientation_ratio.per_traversal", least: 0.0, greatest: 1.0, better: High },
+    ],
+    needs: &[],
     left_alone_by: &[LatentOrder, LatentSigns, CommonScale, Shift, RowOrder, ValueOrder, LogVariances, Losses],
     build: |table| Ok(Box::new(settings::read::<OrientationRatio>(table)?)),
     complete: settings::complete::<OrientationRatio>,

@@ -18,11 +18,12 @@ use serde::{Deserialize, Serialize};
 use unbraid_data::settings::{Setting, Values};
 use unbraid_data::{Error, LabelledCodes, Rng, settings};
 
+use crate::Better::*;
 use crate::Change::*;
 use crate::metrics::kl::kl_per_latent;
-use crate::scores::latent_name;
+use crate::needs::log_variances;
 use crate::statistics::deviations::variance;
-use crate::{Entry, Metric, Scores, Subject};
+use crate::{Entry, Metric, Need, ScoreKind, Scores, Subject};
 
 /// The standard deviation of a latent's codes above which it is active; Zietlow 2022, section 3.3.2.
 pub const ACTIVE_ABOVE: f64 = 0.5;
@@ -62,13 +63,10 @@ impl Metric for Polarized {
     /// latent's mean posterior variance `polarized.variance.z0`, ... All at least 0.
     fn score(&self, subject: &Subject, _rng: &mut Rng) -> Scores {
         let data = subject.data();
-        let (divergences, log_variances) = match (kl_per_latent(data), &data.extras().log_variances) {
-            (Ok(divergences), Some(log_variances)) => (divergences, log_variances),
-            (outcome, _) => {
-                let reason = outcome.err().unwrap_or_default();
-                let names = std::iter::once("polarized").chain(COUNTS);
-                return names.fold(Scores::new(), |scores, name| scores.without(name, &reason));
-            }
+        let both = kl_per_latent(data).and_then(|divergences| Ok((divergences, log_variances(data)?)));
+        let (divergences, log_variances) = match both {
+            Ok(both) => both,
+            Err(reason) => return Scores::new().without("polarized", &reason).without_all(COUNTS, &reason),
         };
         let is_active = active_latents(data.codes(), self.active_above);
         let variances = mean_of_columns(&log_variances.mapv(f64::exp));
@@ -78,7 +76,7 @@ impl Metric for Polarized {
             scores = scores.with(name, count as f64);
         }
         for (latent, &variance) in variances.iter().enumerate() {
-            scores = scores.with(&format!("polarized.variance.{}", latent_name(latent)), variance);
+            scores = scores.with_latent("polarized.variance", latent, Ok::<f64, String>(variance));
         }
         scores
     }
@@ -145,7 +143,14 @@ pub const ENTRY: Entry = Entry {
             meaning: "how far a passive latent's mean squared code may be from 0, and its mean variance from 1",
         },
     ],
-    ranges: &[("polarized", 0.0, f64::INFINITY)],
+    scores: &[
+        ScoreKind { name: "polarized", least: 0.0, greatest: f64::INFINITY, better: Low },
+        ScoreKind { name: "polarized.active", least: 0.0, greatest: f64::INFINITY, better: Neither },
+        ScoreKind { name: "polarized.passive", least: 0.0, greatest: f64::INFINITY, better: Neither },
+        ScoreKind { name: "polarized.mixed", least: 0.0, greatest: f64::INFINITY, better: Neither },
+        ScoreKind { name: "polarized.variance", least: 0.0, greatest: f64::INFINITY, better: Neither },
+    ],
+    needs: &[Need::LogVariances],
     left_alone_by: &[LatentOrder, LatentSigns, RowOrder, ValueOrder, Losses],
     build: |table| Ok(Box::new(settings::read::<Polarized>(table)?.check()?)),
     complete: settings::complete::<Polarized>,
@@ -194,6 +199,6 @@ mod tests {
     #[test]
     fn divergences_beyond_the_largest_number_are_named() {
         let scores = score(array![[1e300], [0.0]], array![[0.0], [0.0]]);
-        assert!(scores.undefined[0].1.contains("largest number"));
+        assert!(scores.undefined[0].reason.contains("largest number"));
     }
 }

@@ -6,8 +6,10 @@
 use serde::{Deserialize, Serialize};
 use unbraid_data::{LabelledCodes, Rng, settings};
 
+use crate::Better::Low;
 use crate::Change::*;
-use crate::{Entry, Metric, Scores, Subject};
+use crate::needs::reconstruction_losses;
+use crate::{Entry, Metric, Need, ScoreKind, Scores, Subject};
 
 /// The reconstruction loss, which has no settings.
 #[derive(Debug, Clone, Default, Serialize, Deserialize)]
@@ -24,12 +26,8 @@ impl Metric for Reconstruction {
 
 /// The mean over all rows of their reconstruction loss, or what is missing.
 pub fn mean_loss(data: &LabelledCodes) -> Result<f64, String> {
-    match &data.extras().reconstruction_losses {
-        Some(losses) => Ok(losses.iter().sum::<f64>() / losses.len() as f64),
-        None => Err("needs each image's reconstruction loss, which a trained run or an `.npz` with \
-                     `reconstruction_losses` has"
-            .to_string()),
-    }
+    let losses = reconstruction_losses(data)?;
+    Ok(losses.iter().sum::<f64>() / losses.len() as f64)
 }
 
 /// The row in the list of metrics.
@@ -38,7 +36,8 @@ pub const ENTRY: Entry = Entry {
     about: "mean reconstruction loss of an image, summed over pixels",
     paper: "Kingma and Welling 2014",
     settings: &[],
-    ranges: &[("reconstruction", f64::NEG_INFINITY, f64::INFINITY)],
+    scores: &[ScoreKind { name: "reconstruction", least: f64::NEG_INFINITY, greatest: f64::INFINITY, better: Low }],
+    needs: &[Need::ReconstructionLosses],
     left_alone_by: &[
         LatentOrder,
         LatentSigns,
@@ -75,6 +74,6 @@ mod tests {
 
     #[test]
     fn what_is_missing_is_named() {
-        assert!(loss(None).unwrap_err().ends_with("an `.npz` with `reconstruction_losses` has"));
+        assert!(loss(None).unwrap_err().ends_with("a file may hold them as `reconstruction_losses`"));
     }
 }

@@ -19,11 +19,12 @@ use rayon::prelude::*;
 use serde::{Deserialize, Serialize};
 use unbraid_data::{Rng, settings};
 
+use crate::Better::High;
 use crate::Change::*;
 use crate::matched_latents::MatchedLatents;
 use crate::statistics::deviations::{Deviations, deviations_of_columns};
 use crate::traversal_ratios::values_of_factors;
-use crate::{Entry, Metric, Scores, Subject};
+use crate::{Entry, Metric, ScoreKind, Scores, Subject};
 
 /// Restrictiveness, which has no settings.
 #[derive(Debug, Clone, Default, Serialize, Deserialize)]
@@ -46,7 +47,7 @@ impl Metric for Restrictiveness {
         let mean = values_of_factors(data, &parts).map(|parts| parts.iter().sum::<f64>() / parts.len() as f64);
         let mut scores = Scores::new().with_outcome("restrictiveness", mean);
         for (factor, part) in data.space().names().zip(parts) {
-            scores = scores.with_outcome(&format!("restrictiveness.{factor}"), part);
+            scores = scores.with_factor("restrictiveness", factor, part);
         }
         scores
     }
@@ -88,7 +89,8 @@ pub const ENTRY: Entry = Entry {
     about: "how far the other latents stay while a factor changes",
     paper: "Shu et al. 2020",
     settings: &[],
-    ranges: &[("restrictiveness", 0.0, 1.0)],
+    scores: &[ScoreKind { name: "restrictiveness", least: 0.0, greatest: 1.0, better: High }],
+    needs: &[],
     left_alone_by: &[LatentOrder, LatentSigns, CommonScale, Shift, RowOrder, ValueOrder, LogVariances, Losses],
     build: |table| Ok(Box::new(settings::read::<Restrictiveness>(table)?)),
     complete: settings::complete::<Restrictiveness>,
@@ -138,10 +140,10 @@ mod tests {
         // Shape has no latent, and moves none. Scale has the only one.
         assert_close(&scores, &[("restrictiveness.shape", 1.0)]);
         let reason = "with a single latent there is no other that could move".to_string();
-        assert!(scores.undefined.contains(&("restrictiveness.scale".to_string(), reason)));
+        assert_eq!(scores.reason("restrictiveness.scale"), Some(reason.as_str()));
         let scores = score(array![[0.0, 0.5], [1.0, 0.5], [0.0, 0.5], [1.0, 0.5]]);
         let reason = "the other latents are constant and cannot move".to_string();
-        assert!(scores.undefined.contains(&("restrictiveness.scale".to_string(), reason)));
+        assert_eq!(scores.reason("restrictiveness.scale"), Some(reason.as_str()));
     }
 
     #[test]

@@ -25,9 +25,10 @@ use serde::{Deserialize, Serialize};
 use unbraid_data::settings::{Setting, Values};
 use unbraid_data::{Error, Rng, settings};
 
+use crate::Better::High;
 use crate::Change::*;
 use crate::metrics::mig::SINGLE_VALUE;
-use crate::posteriors::{SAME_POSTERIOR, train_log_variances};
+use crate::needs::{SAME_POSTERIOR, train_log_variances};
 use crate::statistics::classes::{Classes, classes_of_factors};
 use crate::statistics::entropy::entropy;
 use crate::statistics::gap::gap;
@@ -35,7 +36,7 @@ use crate::statistics::information::{MOST_BINS, check_bins, published};
 use crate::statistics::mean::mean_of_defined;
 use crate::statistics::quantised_normal::QuantisedNormal;
 use crate::subject::all_constant;
-use crate::{Entry, Matrix, Metric, Scores, Subject};
+use crate::{Entry, Matrix, Metric, Need, ScoreKind, Scores, Subject};
 
 /// A table of bins and a factor's values has no more cells than this.
 const MOST_CELLS: usize = 4_000_000;
@@ -77,7 +78,7 @@ impl Metric for Rmig {
             .with_outcome("rmig", mean_of_defined(&shares))
             .with_outcome("rmig.nats", mean_of_defined(&gaps));
         for (factor, share) in data.space().names().zip(&shares) {
-            scores = scores.with_outcome(&format!("rmig.{factor}"), share.as_ref().copied());
+            scores = scores.with_factor("rmig", factor, share.as_ref().copied());
         }
         let Ok(counted) = counted else { return scores };
         if counted.n_beyond > 0 {
@@ -216,7 +217,11 @@ pub const ENTRY: Entry = Entry {
             meaning: "where the bins end, below and above 0",
         },
     ],
-    ranges: &[("rmig", 0.0, 1.0), ("rmig.nats", 0.0, f64::INFINITY)],
+    scores: &[
+        ScoreKind { name: "rmig", least: 0.0, greatest: 1.0, better: High },
+        ScoreKind { name: "rmig.nats", least: 0.0, greatest: f64::INFINITY, better: High },
+    ],
+    needs: &[Need::LogVariances],
     left_alone_by: &[LatentOrder, LatentSigns, RowOrder, ValueOrder, Losses],
     build: |table| {
         let rmig: Rmig = settings::read(table)?;
@@ -296,7 +301,7 @@ mod tests {
             score(&Rmig::default(), &labelled(codes.clone(), Array2::from_elem((4, 1), -20.0), factors.clone()));
         assert!((narrow.value("rmig").unwrap() - 1.0).abs() < 1e-12);
         assert!((narrow.value("rmig.nats").unwrap() - 2_f64.ln()).abs() < 1e-12);
-        assert_eq!(narrow.undefined, [("rmig.scale".to_string(), SINGLE_VALUE.to_string())]);
+        assert_eq!((narrow.undefined.len(), narrow.reason("rmig.scale")), (1, Some(SINGLE_VALUE)));
         let wide = score(&Rmig::default(), &labelled(codes, Array2::from_elem((4, 1), 10.0), factors));
         assert!(wide.value("rmig").unwrap() < 1e-3);
     }
@@ -312,13 +317,13 @@ mod tests {
         let scores = score(&Rmig::default(), &data(3.25));
         assert_eq!(scores.notes[0].1.split(" lie").next(), Some("16.67 % of the codes"));
         let reason = "every code lies beyond the bins, which end at -4 and 4 (setting \"limit\")".to_string();
-        assert_eq!(score(&Rmig::default(), &data(1e8)).undefined[0], ("rmig".to_string(), reason));
+        assert_eq!(score(&Rmig::default(), &data(1e8)).reason("rmig"), Some(reason.as_str()));
     }
 
     #[test]
     fn what_cannot_be_counted_is_named() {
         let same = labelled(Array2::ones((2, 1)), Array2::zeros((2, 1)), array![[0.0, 0.0], [1.0, 1.0]]);
-        assert_eq!(score(&Rmig::default(), &same).undefined[0].1, SAME_POSTERIOR);
+        assert_eq!(score(&Rmig::default(), &same).undefined[0].reason, SAME_POSTERIOR);
         // Posteriors of different width tell rows apart though their means do not.
         let widths = labelled(Array2::ones((2, 1)), array![[-20.0], [3.0]], array![[0.0, 0.0], [1.0, 1.0]]);
         assert!(score(&Rmig::default(), &widths).value("rmig").unwrap() > 0.9);
@@ -327,7 +332,7 @@ mod tests {
         let space = FactorSpace::sample(vec![Factor { name: "id".to_string(), size: Some(401) }]);
         let extras = Extras { log_variances: Some(Array2::zeros((401, 1))), ..Extras::default() };
         let data = LabelledCodes::new(many.clone(), (&many * 401.0).mapv(f64::round), space, extras).unwrap();
-        let reason = &score(&Rmig { bins: published(10_000), limit: 4.0 }, &data).undefined[0].1;
+        let reason = &score(&Rmig { bins: published(10_000), limit: 4.0 }, &data).undefined[0].reason;
         assert!(reason.starts_with("the factor has 401 values"), "{reason}");
     }
 

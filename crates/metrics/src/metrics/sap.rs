@@ -18,6 +18,7 @@ use toml::Table;
 use unbraid_data::settings::{Setting, Values};
 use unbraid_data::{Error, LabelledCodes, Rng, settings};
 
+use crate::Better::High;
 use crate::Change::*;
 use crate::predictors::linear_svm::LinearSvm;
 use crate::scores::latent_name;
@@ -27,7 +28,7 @@ use crate::statistics::known_values::KnownValues;
 use crate::statistics::mean::mean_of_defined;
 use crate::statistics::pearson::pearson;
 use crate::subject::{Tables, all_constant};
-use crate::{Entry, Matrix, Metric, Scores, Split, Subject};
+use crate::{Entry, Matrix, Metric, ScoreKind, Scores, Split, Subject};
 
 /// Latents that vary no more than this predict nothing, as in disentanglement_lib.
 const LEAST_VARIANCE: f64 = 1e-12;
@@ -147,7 +148,7 @@ fn gaps(per_factor: &[PerLatent]) -> Vec<Result<f64, String>> {
 fn with_parts(mut scores: Scores, data: &LabelledCodes, names: (&str, &str), per_factor: &[PerLatent]) -> Scores {
     let (name, matrix_name) = names;
     for (factor, gap) in data.space().names().zip(&gaps(per_factor)) {
-        scores = scores.with_outcome(&format!("{name}.{factor}"), gap.as_ref().copied());
+        scores = scores.with_factor(name, factor, gap.as_ref().copied());
     }
     let (columns, defined): (Vec<String>, Vec<&Vec<f64>>) = data
         .space()
@@ -181,7 +182,11 @@ pub const ENTRY: Entry = Entry {
         values: Values::Number(1e-100, 1e100),
         meaning: "what a row inside the margin costs the support vector machine",
     }],
-    ranges: &[("sap", 0.0, 1.0)],
+    scores: &[
+        ScoreKind { name: "sap", least: 0.0, greatest: 1.0, better: High },
+        ScoreKind { name: "sap.continuous", least: 0.0, greatest: 1.0, better: High },
+    ],
+    needs: &[],
     left_alone_by: &[LatentOrder, LatentSigns, RowOrder, ValueOrder, LogVariances, Losses],
     build,
     complete: settings::complete::<Sap>,
@@ -221,7 +226,7 @@ mod tests {
             |shift: f64| score(&codes + shift, array![[0.0], [0.0], [1.0], [1.0]], FactorSpace::grid([("shape", 2)]));
         assert!(of(20.0).value("sap").is_some());
         let far = of(1e5);
-        assert!(far.undefined[0].1.contains("take the means away"), "{far:?}");
+        assert!(far.undefined[0].reason.contains("take the means away"), "{far:?}");
         assert!((far.value("sap.continuous").unwrap() - 2.0 / 3.0).abs() < 1e-9);
     }
 
@@ -230,7 +235,7 @@ mod tests {
         let factors = vec![Factor { name: "angle".to_string(), size: None }];
         let scores = score(array![[0.0], [1.0]], array![[0.5], [0.7]], FactorSpace::sample(factors));
         assert!((scores.value("sap.continuous").unwrap() - 1.0).abs() < 1e-12);
-        assert!(scores.undefined[0].1.starts_with("the factor is continuous"), "{scores:?}");
+        assert!(scores.undefined[0].reason.starts_with("the factor is continuous"), "{scores:?}");
     }
 
     #[test]
@@ -242,7 +247,7 @@ mod tests {
         assert_eq!(scores.value("sap.continuous"), Some(0.0));
         // Where all are so small, that is a matter of the unit.
         let scores = score(array![[0.0], [1e-7], [0.0], [1e-7]], factors, space());
-        assert!(scores.undefined.iter().all(|(_, reason)| reason.starts_with("no latent has a variance above 1e-12")));
+        assert!(scores.undefined.iter().all(|score| score.reason.starts_with("no latent has a variance above 1e-12")));
         assert_eq!(scores.undefined.len(), 2);
     }
 }

@@ -26,11 +26,12 @@ use unbraid_data::settings::{self, Setting, Values};
 use unbraid_data::{Error, LabelledCodes, Rng};
 
 use super::kl::kl_per_latent;
+use crate::Better::High;
 use crate::Change::*;
 use crate::predictors::lasso::Lasso;
 use crate::statistics::spearman::absolute_spearman_matrix;
 use crate::statistics::standardise::Standardisation;
-use crate::{Entry, Metric, Scores, Subject};
+use crate::{Entry, Metric, ScoreKind, Scores, Subject};
 
 /// Settings of unsupervised disentanglement ranking; the defaults are those of Duan et al. 2020.
 #[derive(Debug, Clone, Serialize, Deserialize)]
@@ -200,7 +201,11 @@ pub const ENTRY: Entry = Entry {
         },
     ],
     // Weights w of a target of variance 1 save at most half of it, and cost 0.1 |w|.
-    ranges: &[("udr", 0.0, 5.0), ("udr.spearman", 0.0, 1.0)],
+    scores: &[
+        ScoreKind { name: "udr", least: 0.0, greatest: 5.0, better: High },
+        ScoreKind { name: "udr.spearman", least: 0.0, greatest: 1.0, better: High },
+    ],
+    needs: &[],
     left_alone_by: &[LatentOrder, LatentSigns, RowOrder, ValueOrder, Losses],
     build,
     complete: settings::complete::<Udr>,
@@ -268,18 +273,18 @@ mod tests {
     fn what_is_missing_is_named() {
         let ours = data(square(), None);
         let alone = score(&ours, &[]);
-        assert!(alone.undefined[0].1.starts_with("needs several runs: give several inputs"), "{alone:?}");
+        assert!(alone.undefined[0].reason.starts_with("needs several runs: give several inputs"), "{alone:?}");
         let mut factors = square();
         factors.swap([0, 0], [3, 0]);
         let space = FactorSpace::grid([("shape", 2), ("scale", 2)]);
         let other = LabelledCodes::new(square(), factors, space, Extras::default()).unwrap();
-        let reason = &score(&ours, &[&other]).undefined[0].1;
+        let reason = &score(&ours, &[&other]).undefined[0].reason;
         assert_eq!(
             reason,
             "needs codes of the same images in the same order, but another input is of other images: the factors of its \
              rows differ"
         );
         let constant = score(&ours, &[&data(Array2::ones((4, 2)), None)]);
-        assert!(constant.undefined[0].1.starts_with("no latent of a model"), "{constant:?}");
+        assert!(constant.undefined[0].reason.starts_with("no latent of a model"), "{constant:?}");
     }
 }

@@ -23,14 +23,15 @@ use ndarray::{Array2, Axis};
 use serde::{Deserialize, Serialize};
 use unbraid_data::{Rng, settings};
 
+use crate::Better::Low;
 use crate::Change::*;
-use crate::posteriors::NEEDS_LOG_VARIANCES;
+use crate::needs::log_variances;
 use crate::statistics::classes::{Classes, classes_of_latents};
 use crate::statistics::covariance::Covariance;
 use crate::statistics::information::{BINS, Binning, check_bins, published};
 use crate::statistics::mutual_information::mean_pairwise_information;
 use crate::statistics::normal::normal_noise;
-use crate::{Entry, Matrix, Metric, Scores, Subject};
+use crate::{Entry, Matrix, Metric, ScoreKind, Scores, Subject};
 
 /// Settings of the unsupervised scores.
 #[derive(Debug, Clone, Serialize, Deserialize)]
@@ -76,7 +77,7 @@ impl Metric for Unsupervised {
                 let bins = classes_of_latents(&sampled, self.bins.get());
                 dependence("unsupervised.sampled", &Covariance::of(&sampled), &bins)
             }
-            Err(reason) => Scores::new().without("unsupervised.sampled", reason),
+            Err(reason) => Scores::new().without("unsupervised.sampled", &reason),
         });
         let names: Vec<String> = (0..data.n_latents()).map(crate::scores::latent_name).collect();
         let values = covariance.correlations;
@@ -107,11 +108,9 @@ fn dependence(prefix: &str, covariance: &Covariance, bins: &[Classes]) -> Scores
 
 /// Codes of the train rows, each drawn from its posterior. The noise goes with a row's factors, not with its place in
 /// the table. `[rows, latents]`
-fn sampled_codes(subject: &Subject, rng: &mut Rng) -> Result<Array2<f64>, &'static str> {
+fn sampled_codes(subject: &Subject, rng: &mut Rng) -> Result<Array2<f64>, String> {
     let data = subject.data();
-    let Some(log_variances) = &data.extras().log_variances else {
-        return Err(NEEDS_LOG_VARIANCES);
-    };
+    let log_variances = log_variances(data)?;
     let mut sampled = data.codes().clone();
     for &row in subject.rows_by_factors() {
         for (code, log_variance) in sampled.row_mut(row).iter_mut().zip(log_variances.row(row)) {
@@ -124,7 +123,7 @@ fn sampled_codes(subject: &Subject, rng: &mut Rng) -> Result<Array2<f64>, &'stat
     if sampled.iter().all(|value| value.is_finite()) {
         Ok(sampled)
     } else {
-        Err("the log-variances are so large that sampled codes pass the largest number")
+        Err("the log-variances are so large that sampled codes pass the largest number".to_string())
     }
 }
 
@@ -134,11 +133,28 @@ pub const ENTRY: Entry = Entry {
     about: "how far the latents are from independent of each other (low is independent)",
     paper: "Locatello et al. 2019",
     settings: &[BINS],
-    ranges: &[
-        ("unsupervised", 0.0, f64::INFINITY),
-        ("unsupervised.wasserstein_correlation_norm", 0.0, 2.0),
-        ("unsupervised.sampled.wasserstein_correlation_norm", 0.0, 2.0),
+    scores: &[
+        ScoreKind { name: "unsupervised", least: 0.0, greatest: f64::INFINITY, better: Low },
+        ScoreKind { name: "unsupervised.gaussian_total_correlation", least: 0.0, greatest: f64::INFINITY, better: Low },
+        ScoreKind { name: "unsupervised.wasserstein_correlation", least: 0.0, greatest: f64::INFINITY, better: Low },
+        ScoreKind { name: "unsupervised.wasserstein_correlation_norm", least: 0.0, greatest: 2.0, better: Low },
+        ScoreKind { name: "unsupervised.mutual_information", least: 0.0, greatest: f64::INFINITY, better: Low },
+        ScoreKind {
+            name: "unsupervised.sampled.gaussian_total_correlation",
+            least: 0.0,
+            greatest: f64::INFINITY,
+            better: Low,
+        },
+        ScoreKind {
+            name: "unsupervised.sampled.wasserstein_correlation",
+            least: 0.0,
+            greatest: f64::INFINITY,
+            better: Low,
+        },
+        ScoreKind { name: "unsupervised.sampled.wasserstein_correlation_norm", least: 0.0, greatest: 2.0, better: Low },
+        ScoreKind { name: "unsupervised.sampled.mutual_information", least: 0.0, greatest: f64::INFINITY, better: Low },
     ],
+    needs: &[],
     left_alone_by: &[
         LatentOrder,
         LatentSigns,

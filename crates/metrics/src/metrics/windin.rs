@@ -16,11 +16,12 @@ use std::num::NonZeroUsize;
 use serde::{Deserialize, Serialize};
 use unbraid_data::{Rng, settings};
 
+use crate::Better::*;
 use crate::Change::*;
 use crate::metrics::wsepin::{SETTINGS, check_draws};
 use crate::posterior_information::PosteriorInformation;
 use crate::statistics::information::published;
-use crate::{Entry, Metric, Scores, Subject};
+use crate::{Entry, Metric, Need, ScoreKind, Scores, Subject};
 
 /// Settings of the weighted independence.
 #[derive(Debug, Clone, Serialize, Deserialize)]
@@ -65,11 +66,12 @@ pub const ENTRY: Entry = Entry {
     about: "what each latent tells about an image, less what it shares with the others, weighted",
     paper: "Do and Tran 2020",
     settings: SETTINGS,
-    ranges: &[
-        ("windin", f64::NEG_INFINITY, f64::INFINITY),
-        ("windin.informativeness", 0.0, f64::INFINITY),
-        ("windin.shared", 0.0, f64::INFINITY),
+    scores: &[
+        ScoreKind { name: "windin", least: f64::NEG_INFINITY, greatest: f64::INFINITY, better: High },
+        ScoreKind { name: "windin.informativeness", least: 0.0, greatest: f64::INFINITY, better: High },
+        ScoreKind { name: "windin.shared", least: 0.0, greatest: f64::INFINITY, better: Low },
     ],
+    needs: &[Need::LogVariances],
     left_alone_by: &[Shift, RowOrder, ValueOrder, Losses],
     build: |table| {
         let windin: Windin = settings::read(table)?;

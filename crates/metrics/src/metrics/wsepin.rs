@@ -16,10 +16,10 @@ use serde::{Deserialize, Serialize};
 use unbraid_data::settings::{Setting, Values};
 use unbraid_data::{Error, Result, Rng, settings};
 
+use crate::Better::High;
 use crate::Change::*;
-use crate::scores::latent_name;
 use crate::statistics::information::published;
-use crate::{Entry, Metric, Scores, Subject};
+use crate::{Entry, Metric, Need, ScoreKind, Scores, Subject};
 
 /// More draws or rows than this would take longer than anyone waits.
 const MOST: usize = 100_000_000;
@@ -52,7 +52,7 @@ impl Metric for Wsepin {
         let mut scores = Scores::new().with_outcome("wsepin", whole);
         for latent in 0..data.n_latents() {
             let of_latent = information.map(|found| found.separate[latent]);
-            scores = scores.with_outcome(&format!("wsepin.{}", latent_name(latent)), of_latent);
+            scores = scores.with_latent("wsepin", latent, of_latent);
         }
         match information.ok().and_then(|found| found.note(subject.train().codes.nrows())) {
             Some(note) => scores.with_note("wsepin", &note),
@@ -92,7 +92,8 @@ pub const ENTRY: Entry = Entry {
     about: "what each latent tells about an image that the others do not, weighted",
     paper: "Do and Tran 2020",
     settings: SETTINGS,
-    ranges: &[("wsepin", f64::NEG_INFINITY, f64::INFINITY)],
+    scores: &[ScoreKind { name: "wsepin", least: f64::NEG_INFINITY, greatest: f64::INFINITY, better: High }],
+    needs: &[Need::LogVariances],
     left_alone_by: &[Shift, RowOrder, ValueOrder, Losses],
     build: |table| {
         let wsepin: Wsepin = settings::read(table)?;
@@ -134,8 +135,8 @@ mod tests {
         let space = FactorSpace::grid([("shape", 2)]);
         let data = LabelledCodes::new(array![[0.0], [1.0]], array![[0.0], [1.0]], space, Extras::default()).unwrap();
         let scores = Wsepin::default().score(&Subject::new(&data, Seed(1)), &mut Seed(1).stream("metric/wsepin"));
-        assert!(scores.undefined[0].1.starts_with("needs the posterior's log-variances"));
-        assert_eq!(scores.undefined[1].0, "wsepin.z0");
+        assert!(scores.undefined[0].reason.starts_with("needs the posterior's log-variances"));
+        assert_eq!(scores.undefined[1].name, "wsepin.z0");
     }
 
     #[test]

@@ -25,13 +25,14 @@ use serde::{Deserialize, Serialize};
 use unbraid_data::settings::{Setting, Values};
 use unbraid_data::{Error, LabelledCodes, Result, Rng, Seed, settings};
 
+use crate::Better::High;
 use crate::Change::*;
 use crate::rows_by_others::RowsByOthers;
 use crate::statistics::classes::classes_of_factors;
 use crate::statistics::first_largest::first_largest;
 use crate::statistics::information::{MOST_BINS, check_bins, published};
 use crate::voters::{TIE, Voters};
-use crate::{Entry, Matrix, Metric, Scores, Subject};
+use crate::{Entry, Matrix, Metric, ScoreKind, Scores, Subject};
 
 /// More rows or votes than this would take longer than anyone waits.
 const MOST: usize = 100_000_000;
@@ -194,7 +195,12 @@ pub const ENTRY: Entry = Entry {
             meaning: "how many bins a continuous factor is cut into",
         },
     ],
-    ranges: &[("z_max_variance", 0.0, 1.0), ("z_max_variance.scaled", -1.0, 1.0)],
+    scores: &[
+        ScoreKind { name: "z_max_variance", least: 0.0, greatest: 1.0, better: High },
+        ScoreKind { name: "z_max_variance.held_out", least: 0.0, greatest: 1.0, better: High },
+        ScoreKind { name: "z_max_variance.scaled", least: -1.0, greatest: 1.0, better: High },
+    ],
+    needs: &[],
     left_alone_by: &[
         LatentOrder,
         LatentSigns,
@@ -278,15 +284,17 @@ mod tests {
     #[test]
     fn what_leaves_no_vote_is_named() {
         let scores = score(&ZMaxVariance::default(), &four_rows(Array2::ones((4, 2))));
-        assert_eq!(scores.undefined[0].1, "every latent is constant");
+        assert_eq!(scores.undefined[0].reason, "every latent is constant");
         let pruned = ZMaxVariance { prune_below: 5.0, ..ZMaxVariance::default() };
         let scores = score(&pruned, &four_rows(array![[0.0], [0.0], [1.0], [1.0]]));
-        assert!(scores.undefined[0].1.starts_with("no latent has a standard deviation of 5 or more"));
+        assert!(scores.undefined[0].reason.starts_with("no latent has a standard deviation of 5 or more"));
         // Both factors change from each row to the next.
         let space = FactorSpace::grid([("shape", 2), ("scale", 2)]);
         let factors = array![[0.0, 0.0], [1.0, 1.0]];
         let data = LabelledCodes::new(array![[0.0], [1.0]], factors, space, Extras::default()).unwrap();
-        assert!(score(&ZMaxVariance::default(), &data).undefined[0].1.starts_with("needs rows in which one factor"));
+        assert!(
+            score(&ZMaxVariance::default(), &data).undefined[0].reason.starts_with("needs rows in which one factor")
+        );
     }
 
     #[test]
@@ -308,7 +316,7 @@ mod tests {
             LabelledCodes::new(codes.clone(), codes, FactorSpace::grid([("row", 1000)]), Extras::default()).unwrap();
         let scores = score(&ZMaxVariance::default(), &data);
         assert_eq!(scores.value("z_max_variance"), Some(1.0));
-        assert!(scores.undefined[0].1.starts_with("needs at least two factors"));
+        assert!(scores.undefined[0].reason.starts_with("needs at least two factors"));
     }
 
     #[test]

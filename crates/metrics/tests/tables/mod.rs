@@ -12,11 +12,11 @@ pub fn scores_of_all(data: &LabelledCodes, others: &[&LabelledCodes]) -> Scores 
         .map(|entry| (entry.name.to_string(), build(entry.name, &Table::new()).expect("defaults are accepted")))
         .collect();
     let scores = score_all(&metrics, &Subject::among(data, others, Seed(1)), Seed(1));
-    assert!(scores.values.iter().all(|(_, value)| value.is_finite()), "{scores:?}");
+    assert!(scores.values.iter().all(|score| score.value.is_finite()), "{scores:?}");
     assert!(scores.matrices.iter().all(|matrix| matrix.values.iter().all(|value| value.is_finite())), "{scores:?}");
-    assert!(scores.undefined.iter().all(|(_, reason)| !reason.is_empty()), "{scores:?}");
-    let mut names: Vec<&str> = scores.values.iter().map(|(name, _)| name.as_str()).collect();
-    names.extend(scores.undefined.iter().map(|(name, _)| name.as_str()));
+    assert!(scores.undefined.iter().all(|score| !score.reason.is_empty()), "{scores:?}");
+    let mut names: Vec<&str> = scores.values.iter().map(|score| score.name.as_str()).collect();
+    names.extend(scores.undefined.iter().map(|score| score.name.as_str()));
     for entry in METRICS {
         assert!(names.contains(&entry.name), "{} is neither defined nor undefined", entry.name);
     }

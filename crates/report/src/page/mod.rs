@@ -189,7 +189,7 @@ mod tests {
         for wanted in [
             "<title>runs/&lt;a&gt;</title>",
             "<p class=\"lead\">beta_vae, trained on &lt;xy_squares&gt;.</p>",
-            "<tr><th>mig</th><td>0.2500</td></tr>",
+            "<tr><th>mig</th><td>0.2500</td><td>higher</td></tr>",
             "<li>a &lt; b: <span class=\"names\">cbd</span></li>",
             "<h2>Loss curves</h2>",
             "<img width=\"5\" height=\"3\" src=\"data:image/png;base64,iVBOR",
@@ -249,7 +249,7 @@ mod tests {
             "<p class=\"lead\">Look at &lt;x&gt;.</p>\n<p class=\"lead\">Then at y.</p>",
             "<thead><tr><th>score</th><th>a</th><th>b</th><th class=\"words\">what it says<span",
             "<th>mig</th><td>0.2500<span class=\"bar\"><i style=\"width:25.0%\"></i></span></td><td>–</td>",
-            "<tr><th>dci</th><td>–</td><td>0.5000</td></tr>",
+            "<tr><th>dci</th><td>–</td><td>0.5000</td><td>higher</td></tr>",
             "<img width=\"4\" height=\"3\"",
             "<img width=\"15\" height=\"3\"",
             "<summary>Config of b</summary>",

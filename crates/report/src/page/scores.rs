@@ -3,11 +3,11 @@
 use std::fmt::Write;
 
 use unbraid_data::words::counted;
-use unbraid_metrics::{METRICS, Scores};
+use unbraid_metrics::{Better, METRICS, Scores, metric_of};
 
 use super::html::{self, escape};
-use crate::headlines::{by_metric, metric_of};
-use crate::key_scores::{KEY_SCORES, KeyScore, Scale, is_key, key_scores};
+use crate::headlines::{better_text, by_metric, kind_of};
+use crate::key_scores::{KEY_SCORES, KeyScore, USUAL, is_key, key_scores};
 use crate::reasons::{Note, notes, reasons};
 use crate::tables::{score_names, score_text};
 
@@ -23,7 +23,7 @@ pub(super) fn cards(scores: &Scores) -> String {
             score_text(value),
             bar(key, value),
             escape(key.says),
-            key.scale.text(),
+            key.kind(),
         )
     };
     let cards: String = key_scores([scores])
@@ -59,14 +59,13 @@ pub(super) fn key_table(runs: &Runs) -> String {
             "<tr><th>{}</th>{cells}<td class=\"words\">{}<span class=\"{}\">; {}</span></td></tr>",
             key.name,
             escape(key.says),
-            if key.scale == Scale::UpToOne { "usual" } else { "other" },
-            key.scale.text()
+            if key.is_usual() { "usual" } else { "other" },
+            key.kind()
         );
     }
     format!(
         "<table class=\"key\">\n<thead><tr><th>score</th>{heads}<th class=\"words\">what it says\
-         <span class=\"usual\">; {} unless told</span></th></tr></thead>\n<tbody>\n{rows}</tbody>\n</table>\n",
-        Scale::UpToOne.text()
+         <span class=\"usual\">; {USUAL} unless told</span></th></tr></thead>\n<tbody>\n{rows}</tbody>\n</table>\n"
     )
 }
 
@@ -75,7 +74,7 @@ pub(super) fn key_notes(runs: &Runs) -> String {
     let mut lines: Vec<String> =
         notes(runs, is_key).iter().map(|note| format!("<li>{}</li>\n", note_text(note))).collect();
     let is_missing = |key: &&KeyScore| runs.iter().all(|(_, scores)| scores.value(key.name).is_none());
-    let is_undefined = |name: &str| runs.iter().any(|(_, scores)| scores.undefined.iter().any(|(of, _)| of == name));
+    let is_undefined = |name: &str| runs.iter().any(|(_, scores)| scores.reason(name).is_some());
     let missing = KEY_SCORES.iter().filter(is_missing).map(|key| key.name);
     let missing: Vec<&str> = missing.filter(|name| is_undefined(name)).collect();
     if !missing.is_empty() {
@@ -112,10 +111,13 @@ fn metric_group(names: &[&str], runs: &Runs) -> String {
     let own: Vec<String> = runs.iter().map(|(_, scores)| number(scores, metric)).collect();
     let mut header = vec!["score".to_string()];
     header.extend(runs.iter().map(|(name, _)| if runs.len() == 1 { "value".to_string() } else { name.to_string() }));
+    header.push("better".to_string());
     let rows: Vec<Vec<String>> = names
         .iter()
         .map(|name| {
-            std::iter::once(name.to_string()).chain(runs.iter().map(|(_, scores)| number(scores, name))).collect()
+            let numbers = runs.iter().map(|(_, scores)| number(scores, name));
+            let better = better_text(kind_of(runs, name)).to_string();
+            std::iter::once(name.to_string()).chain(numbers).chain([better]).collect()
         })
         .collect();
     let notes: String = notes(runs, |of| of == metric)
@@ -161,17 +163,11 @@ fn note_text(note: &Note) -> String {
 
 /// A bar as long as the score, where it lies between 0 and 1.
 fn bar(key: &KeyScore, value: f64) -> String {
-    match key.scale {
-        Scale::UpToOne => format!("<dd class=\"bar\">{}</dd>\n", filled(value)),
-        Scale::Loss | Scale::Amount => String::new(),
-    }
+    if key.kind().is_share() { format!("<dd class=\"bar\">{}</dd>\n", filled(value)) } else { String::new() }
 }
 
 fn bar_in_cell(key: &KeyScore, value: f64) -> String {
-    match key.scale {
-        Scale::UpToOne => format!("<span class=\"bar\">{}</span>", filled(value)),
-        Scale::Loss | Scale::Amount => String::new(),
-    }
+    if key.kind().is_share() { format!("<span class=\"bar\">{}</span>", filled(value)) } else { String::new() }
 }
 
 fn filled(value: f64) -> String {
@@ -180,11 +176,11 @@ fn filled(value: f64) -> String {
 
 fn best_of(key: &KeyScore, values: &[Option<f64>]) -> Option<f64> {
     let defined = || values.iter().flatten().copied();
-    match key.scale {
+    match key.kind().better {
         _ if defined().count() < 2 => None,
-        Scale::UpToOne => defined().max_by(f64::total_cmp),
-        Scale::Loss => defined().min_by(f64::total_cmp),
-        Scale::Amount => None,
+        Better::High => defined().max_by(f64::total_cmp),
+        Better::Low => defined().min_by(f64::total_cmp),
+        Better::Neither => None,
     }
 }
 
@@ -195,7 +191,7 @@ mod tests {
     fn example() -> Scores {
         Scores::new()
             .with("mig", 0.25)
-            .with("mig.shape", 0.5)
+            .with_factor("mig", "shape", Ok::<f64, String>(0.5))
             .with("sap", 0.125)
             .with("kl", 12.0)
             .without("axis_ratio", "no <grid>")
@@ -238,7 +234,8 @@ mod tests {
         for wanted in [
             "<summary>All 4 scores of 3 metrics</summary>",
             "<summary><b>sap</b> <span class=\"number\">0.1250</span> <span class=\"about\">gap between",
-            "<tr><th>mig</th><td>0.2500</td></tr>\n<tr><th>mig.shape</th><td>0.5000</td></tr>",
+            "<tr><th>mig</th><td>0.2500</td><td>higher</td></tr>\n<tr><th>mig.shape</th><td>0.5000</td><td>higher</td></tr>",
+            "<tr><th>kl</th><td>12.0000</td><td></td></tr>",
             "<summary>3 scores not defined, for 2 reasons</summary>",
             "<li>no &lt;grid&gt;: <span class=\"names\">axis_ratio</span></li>",
             "<li>one run: <span class=\"names\">udr, udr.spearman</span></li>",

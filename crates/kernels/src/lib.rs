@@ -19,6 +19,7 @@ mod product;
 mod scratch;
 mod shape;
 pub mod stack;
+mod sum;
 mod winograd;
 
 pub use activation::{Activation, LEAKY_SLOPE};
@@ -27,3 +28,4 @@ pub use linear::{LayerGradients, LayerValues, LinearShape, linear, linear_backwa
 pub use peak::product_rate;
 pub use pixel_loss::PixelLoss;
 pub use shape::{ConvShape, TransposedShape};
+pub use sum::sum;

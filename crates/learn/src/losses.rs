@@ -20,8 +20,8 @@ impl Reduction {
     /// One number from the sums over `n` columns, `[batch, 1]`.
     pub fn reduce_sums(self, sums: Tensor<2>, n: usize) -> Tensor<1> {
         match self {
-            Reduction::Mean => sums.mean() / n as f64,
-            Reduction::Sum => sums.mean(),
+            Reduction::Mean => sums.mean() / n as f64, // [batch, 1]
+            Reduction::Sum => sums.mean(),             // [batch, 1]
         }
     }
 }

@@ -63,5 +63,7 @@ pub fn reconstruction_losses(data: &LabelledCodes) -> Result<&[f64], String> {
 
 /// The decoder's Jacobians, `[codes, pixels, latents]`; or what is missing.
 pub fn jacobians(data: &LabelledCodes) -> Result<&Array3<f64>, String> {
-    data.extras().jacobians.as_ref().ok_or_else(|| Need::Jacobians.reason().to_string())
+    let extras = data.extras();
+    let reason = || extras.why_no_jacobians.clone().unwrap_or_else(|| Need::Jacobians.reason().to_string());
+    extras.jacobians.as_ref().ok_or_else(reason)
 }

@@ -14,6 +14,7 @@ use super::beta_vae::MOST_BETA;
 use super::{BETA, Batch, Entry, Framework, RECONSTRUCTION, REDUCTION};
 use crate::losses::{Losses, Reduction};
 use crate::model::Model;
+use crate::ops;
 use crate::posteriors::{DiagonalGaussian, Posterior};
 use crate::reconstruction::Reconstruction;
 use crate::schedule::Schedule;
@@ -80,7 +81,7 @@ impl Framework for AdaGvae {
         let images = Tensor::cat(batch.members.iter().map(|member| member.images.clone()).collect(), 0); // [2 * batch, pixels]
         let [first, second] = halves(&model.encode_gaussian(images.clone()), pairs);
         let shared = shared_latents(self.distance.between(&first, &second), self.eta.at(batch.step));
-        let share = shared.clone().float().mean();
+        let share = ops::mean(shared.clone().float());
         let posterior = average_shared(&first, &second, &shared);
 
         let outputs = model.decode(posterior.sample(noise)); // [2 * batch, pixels]

@@ -14,11 +14,13 @@ pub(crate) mod buffers;
 mod conv_stack;
 mod linear;
 mod pixel_sums;
+mod sum;
 mod tensor_list;
 
 pub use conv_stack::{ConvLayer, Direction, conv_stack, conv_stack_of_burn};
 pub use linear::{linear, linear_of_burn};
 pub use pixel_sums::pixel_sums;
+pub use sum::{mean, sum};
 pub use unbraid_kernels::{Activation, PixelLoss};
 
 /// Whether our kernels can be used on this tensor.

@@ -55,7 +55,7 @@ fn factors_of(dataset: &dyn Dataset, rows: &[usize]) -> Array2<f64> {
     factors
 }
 
-/// The codes that a run left, which must be those that its config asks for.
+/// The codes that a run left, which must be those that its config asks for. Its Jacobians are read by [`with_saved_jacobians`].
 pub fn read_codes(folder: &RunFolder, config: &Config, dataset: &dyn Dataset) -> Result<LabelledCodes> {
     let place = quoted(folder.path());
     let go_on = format!("`unbraid resume {place}` goes on with it");
@@ -76,18 +76,24 @@ pub fn read_codes(folder: &RunFolder, config: &Config, dataset: &dyn Dataset) ->
         return Err(Error::new(format!("{place} has codes of other images than its config's"))
             .help(format!("`unbraid resume {place}` encodes them again")));
     }
-    match data.extras().jacobians {
-        Some(_) => Ok(data),
+    Ok(data)
+}
+
+/// The codes of a run with the Jacobians that it saved, or with the reason why there are none.
+pub fn with_saved_jacobians(folder: &RunFolder, data: LabelledCodes) -> Result<LabelledCodes> {
+    match folder.read_jacobians()? {
+        Some(jacobians) => data.with_jacobians(jacobians).map_err(|error| error.at(folder.jacobians_path().display())),
         None => Ok(data.without_jacobians(why_no_jacobians(folder.path()))),
     }
 }
 
-/// Adds what metrics may need of the decoder to codes that were saved without it, here and in the run's folder.
-pub fn add_missing_jacobians(
+/// The same; where a run saved none they are made, and saved.
+pub fn with_saved_or_new_jacobians(
     folder: &RunFolder,
     data: LabelledCodes,
     prepared: &mut Prepared,
 ) -> Result<LabelledCodes> {
+    let data = with_saved_jacobians(folder, data)?;
     if data.extras().jacobians.is_some() {
         return Ok(data);
     }

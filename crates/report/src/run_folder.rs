@@ -199,19 +199,23 @@ impl RunFolder {
         }
     }
 
+    /// Reads the decoder's Jacobians, `[codes, pixels, latents]`, where there are any.
+    pub fn read_jacobians(&self) -> Result<Option<Array3<f64>>> {
+        where_present(&self.jacobians_path(), read_tables)
+    }
+
     /// Writes the decoder's Jacobians, `[codes, pixels, latents]`, for codes that are there.
     pub fn write_jacobians(&self, jacobians: &Array3<f64>) -> Result<()> {
         write_npy(&self.jacobians_path(), &jacobians.mapv(|value| value as f32))
     }
 
-    /// Reads what `write_codes` wrote, for factors of this space.
+    /// Reads what `write_codes` wrote, for factors of this space; but no Jacobians, which are large and seldom needed.
     pub fn read_codes(&self, space: FactorSpace) -> Result<LabelledCodes> {
         let codes = read_table(&self.codes_path())?;
         let factors = read_table(&self.factors_path())?;
         let log_variances: Option<Array2<f64>> = where_present(&self.log_variances_path(), read_table)?;
         let reconstruction_losses = where_present(&self.reconstruction_losses_path(), read_list)?;
-        let jacobians = where_present(&self.jacobians_path(), read_tables)?;
-        let extras = Extras { log_variances, reconstruction_losses, jacobians, ..Extras::default() };
+        let extras = Extras { log_variances, reconstruction_losses, ..Extras::default() };
         LabelledCodes::new(codes, factors, space, extras).map_err(|error| error.at(self.path.display()))
     }
 
@@ -383,14 +387,14 @@ mod tests {
         assert_eq!((read.codes(), read.factors()), (data.codes(), data.factors()));
         assert_eq!(read.extras().log_variances, data.extras().log_variances);
         assert_eq!(read.extras().reconstruction_losses, data.extras().reconstruction_losses);
-        assert_eq!(read.extras().jacobians, data.extras().jacobians);
+        assert_eq!(folder.read_jacobians().unwrap(), data.extras().jacobians);
 
         let space = FactorSpace::sample(factors(None));
         let plain = LabelledCodes::new(array![[0.5]], array![[0.3]], space.clone(), Extras::default()).unwrap();
         folder.write_codes(&plain).unwrap();
         let read = folder.read_codes(space).unwrap();
         assert_eq!(read.factors(), plain.factors());
-        assert_eq!((&read.extras().log_variances, &read.extras().jacobians), (&None, &None));
+        assert_eq!((&read.extras().log_variances, &folder.read_jacobians().unwrap()), (&None, &None));
     }
 
     #[test]

@@ -4,7 +4,7 @@ use std::path::{Path, PathBuf};
 
 use unbraid_data::{Error, LabelledCodes, Result, Seed};
 use unbraid_experiment::Config;
-use unbraid_experiment::measure::{add_missing_jacobians, measure, read_codes};
+use unbraid_experiment::measure::{measure, read_codes, with_saved_or_new_jacobians};
 use unbraid_experiment::page::write_page;
 use unbraid_experiment::pictures::draw_all;
 use unbraid_experiment::prepare::{Prepared, prepare};
@@ -38,7 +38,7 @@ pub struct Trained {
 /// Carries out the command.
 pub fn run(arguments: &Arguments) -> Result<Outcome> {
     let Trained { folder, config, mut prepared, data } = open_trained(&arguments.run)?;
-    let data = add_missing_jacobians(&folder, data, &mut prepared)?;
+    let data = with_saved_or_new_jacobians(&folder, data, &mut prepared)?;
     let mut progress = Progress::new();
     progress.stage("measuring", config.metrics.len() as u64);
     let scores = measure(&config.metrics, &data, Seed(config.seed), &mut |name| progress.next_item(name))?;

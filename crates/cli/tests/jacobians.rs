@@ -82,4 +82,6 @@ fn saved_jacobians_that_are_damaged_or_of_other_codes_are_refused() {
     assert!(place.refusal(&["evaluate", "a"], 2).contains("a/jacobians.npy: an array of shape [64, 4096, 2]"));
     fs::copy(place.path("a/codes.npy"), place.path("a/jacobians.npy")).unwrap();
     assert!(place.refusal(&["evaluate", "a"], 2).contains("a/jacobians.npy: wanted tables with three axes"));
+    // Other metrics do not read them.
+    assert!(json(&place, &["a", "--metrics", "mig"])["scores"]["mig"].is_number());
 }

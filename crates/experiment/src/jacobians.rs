@@ -14,12 +14,11 @@ use std::path::Path;
 use ndarray::{Array2, Array3, ArrayView2, Axis};
 use unbraid_data::{LabelledCodes, Result};
 use unbraid_learn::TrainedModel;
+use unbraid_metrics::Need;
 use unbraid_report::run_folder::quoted;
 
 use crate::config::Named;
 
-/// The metrics that need Jacobians.
-const WANTED_BY: &[&str] = &["dto"];
 /// How many codes there are Jacobians of, spread evenly over the rows; their mean is known to a few hundredths then.
 const CODES: usize = 100;
 /// There are Jacobians of fewer codes where there would be more numbers than this, which take 64 MB as they are saved:
@@ -32,7 +31,8 @@ const AT_ONCE: usize = 256;
 
 /// Whether one of these metrics needs the decoder's Jacobians.
 pub fn wants_jacobians(metrics: &[Named]) -> bool {
-    metrics.iter().any(|metric| WANTED_BY.contains(&metric.name.as_str()))
+    let needs = |metric: &Named| unbraid_metrics::find(&metric.name).is_ok_and(|entry| entry.needs.contains(&Need::Jacobians));
+    metrics.iter().any(needs)
 }
 
 /// Why the codes of a run are without Jacobians: its config names no metric that needs them, or an earlier version made it.

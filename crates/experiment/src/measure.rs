@@ -50,13 +50,14 @@ fn encode_some(
     let extras = Extras {
         log_variances: encoded.log_variances.map(|table| table.mapv(f64::from)),
         reconstruction_losses: encoded.reconstruction_losses.map(as_f64),
+        kl_divergences: encoded.kl_divergences.map(as_f64),
         ..Extras::default()
     };
     let (factors, space) = (factors_of(dataset, rows), encoded_space(rows.len(), dataset.factors(), dataset.n_images()));
     LabelledCodes::new(encoded.codes.mapv(f64::from), factors, space, extras).map(Some)
 }
 
-/// The codes that a run left, which must be those that its config asks for.
+/// The codes that a run left, which must be those that its config asks for. Its Jacobians are read by [`with_saved_jacobians`].
 pub fn read_codes(folder: &RunFolder, config: &Config) -> Result<LabelledCodes> {
     let place = quoted(folder.path());
     let go_on = format!("`unbraid resume {place}` goes on with it");
@@ -79,14 +80,20 @@ pub fn read_codes(folder: &RunFolder, config: &Config) -> Result<LabelledCodes> 
         return Err(Error::new(format!("{place} has codes of other images than its config's"))
             .help(format!("`unbraid resume {place}` encodes them again")));
     }
-    match data.extras().jacobians {
-        Some(_) => Ok(data),
+    Ok(data)
+}
+
+/// The codes of a run with the Jacobians that it saved, or with the reason why there are none.
+pub fn with_saved_jacobians(folder: &RunFolder, data: LabelledCodes) -> Result<LabelledCodes> {
+    match folder.read_jacobians()? {
+        Some(jacobians) => data.with_jacobians(jacobians).map_err(|error| error.at(folder.jacobians_path().display())),
         None => Ok(data.without_jacobians(why_no_jacobians(folder.path()))),
     }
 }
 
-/// Adds what metrics may need of the decoder to codes that were saved without it, here and in the run's folder.
-pub fn add_missing_jacobians(run: &TrainedRun, data: LabelledCodes) -> Result<LabelledCodes> {
+/// The same; where a run saved none they are made, and saved.
+pub fn with_saved_or_new_jacobians(run: &TrainedRun, data: LabelledCodes) -> Result<LabelledCodes> {
+    let data = with_saved_jacobians(&run.folder, data)?;
     if data.extras().jacobians.is_some() {
         return Ok(data);
     }

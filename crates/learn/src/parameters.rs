@@ -191,7 +191,7 @@ mod tests {
     fn update_hands_over_values_and_gradient() {
         let mut parameters = Parameters::new(Device::cpu());
         parameters.add("a", vec![1.0, 2.0], [1, 2]);
-        let loss = parameters.get("a").powi_scalar(2).sum();
+        let loss = parameters.get("a").powi_scalar(2).sum(); // [1, 2]
         parameters.update(
             loss.backward(),
             |position| position == 0,

@@ -18,9 +18,3 @@ pub fn scalar(tensor: Tensor<1>) -> f32 {
 pub fn constant<const D: usize>(tensor: &Tensor<D>) -> Tensor<D> {
     Tensor::from_inner(tensor.clone().inner())
 }
-
-/// The sum of all values of `[rows, columns]`, along rows first: burn's sum over a large tensor adds in an order that depends
-/// on which thread is free, and loses digits.
-pub fn sum(values: Tensor<2>) -> Tensor<1> {
-    values.sum_dim(1).sum()
-}

@@ -8,7 +8,8 @@ use burn::tensor::Tensor;
 use rand::RngExt;
 use unbraid_data::Seed;
 use unbraid_learn::ops::{mean, sum};
-use unbraid_learn::tensors::{device, floats, recording_device, scalar, tensor};
+use unbraid_learn::Device;
+use unbraid_learn::tensors::{floats, scalar};
 
 /// Two million values between 0 and 1, squared, as a matrix.
 const N_VALUES: usize = 1 << 21;
@@ -16,7 +17,7 @@ const N_VALUES: usize = 1 << 21;
 fn squares(n_rows: usize, n_columns: usize) -> Tensor<2> {
     let mut rng = Seed(1).stream("squares");
     let values = (0..n_rows * n_columns).map(|_| rng.random_range(0.0..1.0_f32).powi(2)).collect();
-    tensor(values, [n_rows, n_columns], &device())
+    Device::cpu().tensor(values, [n_rows, n_columns])
 }
 
 fn sum_in_f64(values: &[f32]) -> f64 {
@@ -67,7 +68,7 @@ fn burns_sum_of_a_slice_is_off() {
 #[test]
 fn gradients_of_our_sum_and_mean_are_burns() {
     let values = (0..24_u8).map(f32::from).collect();
-    let matrix = tensor(values, [4, 6], &recording_device()).require_grad();
+    let matrix = Device::cpu().recording_tensor(values, [4, 6]).require_grad();
     let gradient = |total: Tensor<1>| floats(matrix.grad(&(total * 3.0).backward()).unwrap());
     let squared = || matrix.clone().transpose().powi_scalar(2);
     assert_eq!(gradient(sum(squared())), gradient(squared().sum()));

@@ -153,6 +153,11 @@ impl RunFolder {
         self.path.join("jacobians.npy")
     }
 
+    /// `kl_divergences.npy`: 64-bit floats, `[rows]`; only where they do not follow from codes and log-variances.
+    pub fn kl_divergences_path(&self) -> PathBuf {
+        self.path.join("kl_divergences.npy")
+    }
+
     /// `scores.json`: numbers, and reasons where there is none.
     pub fn scores_path(&self) -> PathBuf {
         self.path.join("scores.json")
@@ -268,10 +273,19 @@ impl RunFolder {
             Some(losses) => write_npy(&self.reconstruction_losses_path(), &Array1::from(losses.clone()))?,
             None => remove(&self.reconstruction_losses_path())?,
         }
+        match &extras.kl_divergences {
+            Some(divergences) => write_npy(&self.kl_divergences_path(), &Array1::from(divergences.clone()))?,
+            None => remove(&self.kl_divergences_path())?,
+        }
         match &extras.jacobians {
             Some(jacobians) => self.write_jacobians(jacobians),
             None => remove(&self.jacobians_path()),
         }
+    }
+
+    /// Reads the decoder's Jacobians, `[codes, pixels, latents]`, where there are any.
+    pub fn read_jacobians(&self) -> Result<Option<Array3<f64>>> {
+        where_present(&self.jacobians_path(), read_tables)
     }
 
     /// Writes the decoder's Jacobians, `[codes, pixels, latents]`, for codes that are there.
@@ -279,14 +293,14 @@ impl RunFolder {
         write_npy(&self.jacobians_path(), &jacobians.mapv(|value| value as f32))
     }
 
-    /// Reads what `write_codes` wrote, for factors of this space.
+    /// Reads what `write_codes` wrote, for factors of this space; but no Jacobians, which are large and seldom needed.
     pub fn read_codes(&self, space: FactorSpace) -> Result<LabelledCodes> {
         let codes = read_table(&self.codes_path())?;
         let factors = read_table(&self.factors_path())?;
         let log_variances: Option<Array2<f64>> = where_present(&self.log_variances_path(), read_table)?;
         let reconstruction_losses = where_present(&self.reconstruction_losses_path(), read_list)?;
-        let jacobians = where_present(&self.jacobians_path(), read_tables)?;
-        let extras = Extras { log_variances, reconstruction_losses, jacobians, ..Extras::default() };
+        let kl_divergences = where_present(&self.kl_divergences_path(), read_list)?;
+        let extras = Extras { log_variances, reconstruction_losses, kl_divergences, ..Extras::default() };
         LabelledCodes::new(codes, factors, space, extras).map_err(|error| error.at(self.path.display()))
     }
 
@@ -328,6 +342,7 @@ impl RunFolder {
             self.factors_path(),
             self.log_variances_path(),
             self.reconstruction_losses_path(),
+            self.kl_divergences_path(),
             self.jacobians_path(),
             self.path.join("figures"),
         ];
@@ -458,14 +473,14 @@ mod tests {
         assert_eq!((read.codes(), read.factors()), (data.codes(), data.factors()));
         assert_eq!(read.extras().log_variances, data.extras().log_variances);
         assert_eq!(read.extras().reconstruction_losses, data.extras().reconstruction_losses);
-        assert_eq!(read.extras().jacobians, data.extras().jacobians);
+        assert_eq!(folder.read_jacobians().unwrap(), data.extras().jacobians);
 
         let space = FactorSpace::sample(factors(None));
         let plain = LabelledCodes::new(array![[0.5]], array![[0.3]], space.clone(), Extras::default()).unwrap();
         folder.write_codes(&plain).unwrap();
         let read = folder.read_codes(space).unwrap();
         assert_eq!(read.factors(), plain.factors());
-        assert_eq!((&read.extras().log_variances, &read.extras().jacobians), (&None, &None));
+        assert_eq!((&read.extras().log_variances, &folder.read_jacobians().unwrap()), (&None, &None));
     }
 
     #[test]

@@ -4,7 +4,7 @@ use std::path::{Path, PathBuf};
 
 use unbraid_data::{LabelledCodes, Result, Seed};
 use unbraid_experiment::TrainedRun;
-use unbraid_experiment::measure::{add_missing_jacobians, measure, read_codes};
+use unbraid_experiment::measure::{measure, read_codes, with_saved_or_new_jacobians};
 use unbraid_experiment::page::write_page;
 use unbraid_experiment::pictures::draw_all;
 
@@ -23,7 +23,7 @@ pub struct Arguments {
 pub fn run(arguments: &Arguments) -> Result<Outcome> {
     let (run, data) = open_encoded(&arguments.run)?;
     let TrainedRun { folder, config, .. } = &run;
-    let data = add_missing_jacobians(&run, data)?;
+    let data = with_saved_or_new_jacobians(&run, data)?;
     let mut progress = Progress::new();
     progress.stage("measuring", config.metrics.len() as u64);
     let scores = measure(&config.metrics, &data, Seed(config.seed), &mut |name| progress.next_item(name))?;

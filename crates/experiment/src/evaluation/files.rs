@@ -64,5 +64,6 @@ fn read_run(path: &Path, reading: &Reading) -> Result<Input> {
     if reading.overrules_kinds() {
         data = data.with_kinds(&reading.kinds()).map_err(|error| error.at(path.display()))?;
     }
-    Ok(Input { metrics: config.metrics, seed: config.seed, ..Input::in_memory(&name_of(path), data) })
+    let run = Some(folder);
+    Ok(Input { metrics: config.metrics, seed: config.seed, run, ..Input::in_memory(&name_of(path), data) })
 }

@@ -82,7 +82,8 @@ fn score_beside(
     starting: &mut dyn FnMut(&str),
 ) -> Result<Scores> {
     let others = others_beside(inputs, position);
-    let scores = measure_subject(metrics, &Subject::among(&inputs[position].data, &others, seed), seed, starting)?;
+    let data = inputs[position].data_for(metrics)?;
+    let scores = measure_subject(metrics, &Subject::among(&data, &others, seed), seed, starting)?;
     let n_others = inputs.len() - 1;
     let is_noted = others.len() < n_others && metrics.iter().any(|metric| metric.name == "udr");
     let note = format!("compared with {} of {n_others} inputs: the others show other images", others.len());

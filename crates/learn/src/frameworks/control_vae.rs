@@ -15,6 +15,7 @@ use super::beta_vae::MOST_BETA;
 use super::{Batch, Entry, Framework, RECONSTRUCTION, REDUCTION};
 use crate::losses::{Losses, Reduction};
 use crate::model::Model;
+use crate::ops;
 use crate::parameters::Initialiser;
 use crate::reconstruction::Reconstruction;
 use crate::schedule::Schedule;
@@ -106,7 +107,7 @@ impl Framework for ControlVae {
         let per_image = self.reconstruction.per_image(model, outputs, images);
 
         let kl_of_images = posterior.kl(); // [batch, 1]
-        let (beta, errors) = self.control(batch.step, kl_of_images.clone().mean().detach(), state.get("errors"));
+        let (beta, errors) = self.control(batch.step, ops::mean(kl_of_images.clone()).detach(), state.get("errors"));
         state.set("errors", &errors);
         let (kl, beta) = (self.reduction.reduce_sums(kl_of_images, model.latents()), beta.reshape([1]));
         Losses::new()

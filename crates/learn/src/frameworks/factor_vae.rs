@@ -17,6 +17,7 @@ use super::beta_vae::MOST_BETA;
 use super::{Batch, Entry, Framework, OwnOptimiser, RECONSTRUCTION, REDUCTION};
 use crate::losses::{Losses, Reduction};
 use crate::model::Model;
+use crate::ops;
 use crate::networks::layers::{Nonlinearity, hidden, linear};
 use crate::optimisers::adam::Adam;
 use crate::parameters::{Initialiser, Parameters};
@@ -105,14 +106,14 @@ impl Framework for FactorVae {
         let outputs = model.decode(latents.clone());
         let per_image = self.reconstruction.per_image(model, outputs, images);
         // The model's objective: the discriminator is a constant in it.
-        let total_correlation = log_ratio(discriminate(&model.parameters.constant(), latents.clone())).mean();
+        let total_correlation = ops::mean(log_ratio(discriminate(&model.parameters.constant(), latents.clone())));
 
         // The discriminator's objective: the latents are constants in it.
         let others = model.constant().encode(batch.members[1].images.clone()).sample(noise);
         let both = Tensor::cat(vec![constant(&latents), permuted(others, noise)], 0); // [2 * batch, latents]
         let guess = log_softmax(discriminate(&model.parameters, both), 1); // [2 * batch, 2]
         let n = latents.dims()[0];
-        let of_class = |class: usize| guess.clone().narrow(0, class * n, n).narrow(1, class, 1).mean();
+        let of_class = |class: usize| ops::mean(guess.clone().narrow(0, class * n, n).narrow(1, class, 1));
         let cross_entropy = (of_class(0) + of_class(1)) * -0.5;
 
         Losses::new()

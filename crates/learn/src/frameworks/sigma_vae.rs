@@ -13,6 +13,7 @@ use unbraid_data::{Rng, settings};
 use super::{Batch, Entry, Framework, REDUCTION};
 use crate::losses::{Losses, Reduction};
 use crate::model::Model;
+use crate::ops;
 use crate::parameters::Initialiser;
 use crate::reconstruction::Reconstruction;
 use crate::state::State;
@@ -78,7 +79,7 @@ impl Framework for SigmaVae {
         let n_pixels = images.dims()[1];
         let squared_errors = self.reconstruction.per_image(model, outputs, images); // [batch, 1]
 
-        let log_sigma = self.log_sigma(model, squared_errors.clone().mean() / n_pixels as f64);
+        let log_sigma = self.log_sigma(model, ops::mean(squared_errors.clone()) / n_pixels as f64);
         let squared_error = self.reduction.reduce_sums(squared_errors, n_pixels);
         let n_terms = if self.reduction == Reduction::Sum { n_pixels as f64 } else { 1.0 };
         let likelihood =

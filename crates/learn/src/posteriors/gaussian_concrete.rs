@@ -22,7 +22,7 @@ pub struct GaussianConcretes {
 
 impl GaussianConcretes {
     fn n_class_latents(&self) -> usize {
-        self.classes.iter().sum()
+        self.classes.iter().sum::<usize>()
     }
 
     /// Where each variable's classes begin among `n_before` and more latents.

@@ -101,7 +101,7 @@ pub fn run(arguments: &Arguments) -> Result<Outcome> {
 
 fn show(name: &str, dataset: &dyn Dataset, out: &PathBuf) -> Result<()> {
     let dataset = as_shown(dataset);
-    if !shows_pictures(dataset) {
+    if !shows_pictures(dataset.holds_bytes(), dataset.image_shape()) {
         return Err(Error::new(format!("the images of \"{name}\" are points in space, which cannot be drawn"))
             .help(format!("`unbraid data export {name} FILE.npz` writes them for numpy")));
     }

@@ -102,7 +102,7 @@ pub fn run(arguments: &Arguments) -> Result<Outcome> {
             scores.notes.iter().for_each(|(of, note)| tell(format!("note: {input}: {of}: {note}")));
         }
     } else {
-        print(table(&inputs, &evaluated, arguments.parts).trim_end())?;
+        print(table(&evaluated, arguments.parts).trim_end())?;
     }
     Ok(Outcome::Done)
 }
@@ -118,7 +118,7 @@ impl Arguments {
     }
 }
 
-fn table(inputs: &[Input], evaluated: &Evaluated, with_parts: bool) -> String {
+fn table(evaluated: &Evaluated, with_parts: bool) -> String {
     let of_input = |(_, scores): &(&str, &Scores)| match with_parts {
         true => ((*scores).clone(), 0),
         false => headlines(scores),

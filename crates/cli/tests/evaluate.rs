@@ -114,7 +114,7 @@ fn several_inputs_stand_side_by_side() {
     assert_eq!(all["inputs"]["other.npz"]["scores"]["mig"], json(&place, &["other.npz"])["scores"]["mig"]);
     let table = place.output(&["evaluate", "named.npz", "other.npz", "run"]);
     let header: Vec<&str> = table.lines().next().unwrap().split_whitespace().collect();
-    assert_eq!(header, ["score", "named.npz", "other.npz", "run"]);
+    assert_eq!(header, ["score", "named.npz", "other.npz", "run", "better"]);
     let row: Vec<&str> = table.lines().find(|line| line.starts_with(" kl ")).unwrap().split_whitespace().collect();
     assert_eq!(row[..3], ["kl", "–", "–"]);
     assert!(table.contains("not defined:\n") && table.contains(" of named.npz, other.npz: "), "{table}");

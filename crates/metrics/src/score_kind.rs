@@ -9,9 +9,9 @@ pub struct ScoreKind {
     /// The name of the score of the whole, for instance `dci.completeness`; where settings are part of names
     /// (`downstream.boosted_trees.100`), what they have in common.
     pub name: &'static str,
-    /// No score is less; minus infinity where there is no such number.
+    /// At published settings no score is less; minus infinity where there is no such number.
     pub least: f64,
-    /// No score is greater; infinity where there is no such number.
+    /// At published settings no score is greater; infinity where there is no such number.
     pub greatest: f64,
     /// Which way is better.
     pub better: Better,

@@ -6,7 +6,7 @@ use ndarray::{Array2, Array3};
 use proptest::prelude::*;
 use unbraid_data::labelled_codes::Extras;
 use unbraid_data::{Factor, FactorSpace, LabelledCodes};
-use unbraid_metrics::{Score, ScoreKind, score_kind};
+use unbraid_metrics::{Score, ScoreKind, Undefined, score_kind};
 
 use tables::scores_of_all;
 
@@ -69,6 +69,10 @@ proptest! {
     #[test]
     fn scores_are_finite_and_in_range(data in table()) {
         let scores = scores_of_all(&data, &[&data]);
+        // One name stands for all scores of sampled codes where there are none.
+        for Undefined { kind, .. } in scores.undefined.iter().filter(|score| score.kind != "unsupervised.sampled") {
+            prop_assert!(score_kind(kind).is_some(), "state {}'s range", kind);
+        }
         for Score { name, kind, value, .. } in &scores.values {
             let ScoreKind { least, greatest, .. } = score_kind(kind).unwrap_or_else(|| panic!("state {kind}'s range"));
             prop_assert!(*value >= least - 1e-9 && *value <= greatest + 1e-9, "{} is {}", name, value);

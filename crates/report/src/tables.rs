@@ -390,7 +390,7 @@ mod tests {
     fn kinds_of_score_stand_with_their_range_and_the_better_way() {
         let expected = [
             " score                    range        better",
-            "───────────────────────────────────────────────────",
+            "──────────────────────────────────────────────",
             " windin                   any number   higher",
             " windin.informativeness   from 0       higher",
             " windin.shared            from 0       lower",

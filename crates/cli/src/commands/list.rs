@@ -142,7 +142,7 @@ fn tell_one(row: &Row, as_json: bool) -> Result<Outcome> {
     let scores = row.scores();
     if !scores.is_empty() {
         print(format!(
-            "its scores, of which some are of each factor or latent, too:\n{}",
+            "its scores, many of them for each factor or latent, too:\n{}",
             score_kinds_table(scores, table_width())
         ))?;
     }

@@ -64,7 +64,7 @@ impl Metric for Downstream {
         let fitted = subject.split().and_then(|split| Ok((split, subject.boosted_trees()?)));
         let (split, trees) = match fitted {
             Ok(fitted) => fitted,
-            Err(reason) => return Scores::new().without("downstream", &reason).without_all(self.part_names(), &reason),
+            Err(reason) => return self.no_scores(&reason),
         };
         let data = subject.data();
         let on_all: Vec<_> = (0..data.n_factors())
@@ -88,13 +88,16 @@ impl Metric for Downstream {
 }
 
 impl Downstream {
-    /// The names of all scores but the first and those of single factors.
-    fn part_names(&self) -> Vec<String> {
-        let of_predictor = |predictor: &str| {
-            let sizes = self.rows.iter().map(usize::to_string).chain(["efficiency".to_string()]);
-            sizes.map(|size| format!("{predictor}.{size}")).collect::<Vec<String>>()
-        };
-        PREDICTORS.iter().flat_map(|predictor| of_predictor(predictor)).collect()
+    /// All scores but those of single factors, undefined for the same reason.
+    fn no_scores(&self, reason: &str) -> Scores {
+        let mut scores = Scores::new().without("downstream", reason);
+        for name in PREDICTORS {
+            for n_rows in &self.rows {
+                scores = scores.with_score(&format!("{name}.{n_rows}"), name, ScoreOf::Whole, Err(reason));
+            }
+            scores = scores.without(&format!("{name}.efficiency"), reason);
+        }
+        scores
     }
 
     /// What `accuracy` gives for every number of rows that there are, and every factor that has classes.

@@ -7,9 +7,9 @@ use crate::scratch::with_scratch;
 /// Most groups that a batch is divided into where something is summed over it: as many threads can share the work.
 const MAX_GROUPS: usize = 8;
 
-/// Images in a group, if they come in blocks of `block_images`.
-pub(crate) fn group_images(batch: usize, block_images: usize) -> usize {
-    batch.div_ceil(MAX_GROUPS).next_multiple_of(block_images).max(1)
+/// Rows of a batch (images, or inputs of a linear layer) in a group, if they come in blocks of `block_rows`.
+pub(crate) fn rows_of_group(batch: usize, block_rows: usize) -> usize {
+    batch.div_ceil(MAX_GROUPS).next_multiple_of(block_rows).max(1)
 }
 
 /// Calls `job(group, sums)` for each group, side by side, where `sums` are `len` zeros to add to; then calls `finish`

@@ -3,7 +3,7 @@
 use rayon::prelude::*;
 
 use crate::activation::{Activation, Finish, MaskedValues};
-use crate::groups::{add_rows, group_images, sum_over_groups};
+use crate::groups::{add_rows, rows_of_group, sum_over_groups};
 use crate::product::{Matrix, Target, multiply_on_all_threads};
 use crate::scratch::with_scratch;
 use crate::shape::{check_len, check_wanted_len};
@@ -113,7 +113,7 @@ fn masked_and_summed<'a>(
     copy: &'a mut [f32],
     sums: Option<&mut [f32]>,
 ) -> &'a [f32] {
-    let group_len = group_images(shape.batch, 1) * shape.outputs;
+    let group_len = rows_of_group(shape.batch, 1) * shape.outputs;
     let groups: Vec<_> = grad_out.chunks(group_len).zip(copy.chunks_mut(group_len)).collect();
     match sums {
         Some(sums) => {

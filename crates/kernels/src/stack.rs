@@ -7,7 +7,7 @@ use rayon::prelude::*;
 
 use crate::activation::{Activation, Finish, MaskedValues};
 use crate::backward::Backward;
-use crate::groups::{group_images, sum_over_groups};
+use crate::groups::{rows_of_group, sum_over_groups};
 use crate::layer::{LayerShape, Method};
 use crate::scratch::with_scratch;
 use crate::shape::{check_len, check_wanted_len};
@@ -83,7 +83,7 @@ pub fn backward(
     let block_images = stack.block_images();
     let wanted: Vec<bool> = gradients.layers.iter().map(Option::is_some).collect();
     let pass = Pass { images, kept, out, grad_out, grad_images: gradients.images };
-    let groups = stack.split(pass, group_images(stack.batch, block_images));
+    let groups = stack.split(pass, rows_of_group(stack.batch, block_images));
     stack.with_prepared(|prepared| {
         let add_group = |group: Pass, sums: &mut [f32]| {
             for block in stack.split(group, block_images) {
@@ -165,7 +165,7 @@ impl<'a> Stack<'a> {
 
     /// Images in a block: a group in as few equal parts as are not too large.
     fn block_images(&self) -> usize {
-        let n_images = group_images(self.batch, 1);
+        let n_images = rows_of_group(self.batch, 1);
         n_images.div_ceil(n_images.div_ceil(BLOCK_IMAGES))
     }
 

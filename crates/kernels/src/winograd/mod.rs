@@ -173,7 +173,7 @@ impl<'a> Plan<'a> {
         self.block_images * self.shape.out_image_len()
     }
 
-    /// Lends `job` room for the transformed grids of so many images: fine, `[tiles, POINTS, PHASES, in_channels]`, and
+    /// Lends `job` buffers for the transformed grids of so many images: fine, `[tiles, POINTS, PHASES, in_channels]`, and
     /// coarse, `[tiles, POINTS, out_channels]`.
     fn with_transformed(&self, n_images: usize, job: impl FnOnce(&mut [f32], &mut [f32])) {
         let n_rows = n_images * self.tiles.per_image() * POINTS;

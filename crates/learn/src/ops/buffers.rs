@@ -24,7 +24,7 @@ pub(crate) fn give_back(buffer: Vec<f32>) {
     }
 }
 
-/// The waiting buffer whose room is closest to `len`, if it is less than twice as much.
+/// The waiting buffer whose capacity is closest to `len`, from `len` to twice as much.
 fn closest(len: usize) -> Vec<f32> {
     let mut waiting = waiting();
     let suits = |buffer: &Vec<f32>| buffer.capacity() >= len && buffer.capacity() / 2 <= len;

@@ -46,9 +46,10 @@ pub struct ConvLayer {
     pub activation: Activation,
 }
 
-/// Images `[batch, height, width, channels]` through 1 to 8 layers; panics if there are more.
+/// Images `[batch, height, width, channels]` through 1 to 8 layers; panics if there are fewer or more.
 pub fn conv_stack(images: Tensor<4>, direction: Direction, layers: Vec<ConvLayer>) -> Tensor<4> {
-    assert!((1..=MOST_LAYERS).contains(&layers.len()), "{}", wrong_depth(layers.len()));
+    let n_layers = layers.len();
+    assert!((1..=MOST_LAYERS).contains(&n_layers), "a stack has 1 to {MOST_LAYERS} layers, not {n_layers}");
     if !is_on_cpu(&images) {
         return conv_stack_of_burn(images, direction, layers);
     }
@@ -81,10 +82,6 @@ pub fn conv_stack_of_burn(images: Tensor<4>, direction: Direction, layers: Vec<C
     maps.permute([0, 2, 3, 1])
 }
 
-fn wrong_depth(n_layers: usize) -> String {
-    format!("a stack has 1 to {MOST_LAYERS} layers, not {n_layers}")
-}
-
 /// Backends that can run convolutional layers on top of each other.
 #[backend_extension(Autodiff, Flex)]
 pub trait ConvBackend: Backend {
@@ -105,7 +102,7 @@ impl ConvBackend for Flex {
         direction: Direction,
         activations: Vec<Activation>,
     ) -> FlexTensor {
-        Given::new(&images, &parameters.0, direction, activations).forward(None)
+        StackInputs::new(&images, &parameters.0, direction, activations).forward(None)
     }
 }
 
@@ -120,41 +117,41 @@ impl<C: CheckpointStrategy> ConvBackend for Autodiff<Flex, C> {
         let (parameters, parameter_nodes): (Vec<_>, Vec<_>) =
             parameters.0.into_iter().map(|tensor| tensor.into_parts()).unzip();
         let nodes: Vec<NodeGuard> = std::iter::once(images_node).chain(parameter_nodes).collect();
-        let given = Given::new(&images, &parameters, direction, activations);
+        let inputs = StackInputs::new(&images, &parameters, direction, activations);
         // burn wants the number of tensors that gradients may go to as a constant: the images, and two for each layer.
-        match given.shapes.len() {
-            1 => recorded::<C, 3>(nodes, given),
-            2 => recorded::<C, 5>(nodes, given),
-            3 => recorded::<C, 7>(nodes, given),
-            4 => recorded::<C, 9>(nodes, given),
-            5 => recorded::<C, 11>(nodes, given),
-            6 => recorded::<C, 13>(nodes, given),
-            7 => recorded::<C, 15>(nodes, given),
-            8 => recorded::<C, 17>(nodes, given),
-            depth => panic!("{}", wrong_depth(depth)),
+        match inputs.shapes.len() {
+            1 => recorded::<C, 3>(nodes, inputs),
+            2 => recorded::<C, 5>(nodes, inputs),
+            3 => recorded::<C, 7>(nodes, inputs),
+            4 => recorded::<C, 9>(nodes, inputs),
+            5 => recorded::<C, 11>(nodes, inputs),
+            6 => recorded::<C, 13>(nodes, inputs),
+            7 => recorded::<C, 15>(nodes, inputs),
+            8 => recorded::<C, 17>(nodes, inputs),
+            n_layers => unreachable!("{n_layers} layers were refused before"),
         }
     }
 }
 
 fn recorded<C: CheckpointStrategy, const N: usize>(
     nodes: Vec<NodeGuard>,
-    given: Given,
+    inputs: StackInputs,
 ) -> FloatTensor<Autodiff<Flex, C>> {
     let Ok(nodes) = <[NodeGuard; N]>::try_from(nodes) else { unreachable!("there are {N} nodes") };
     match StackBackward.prepare::<C>(nodes).compute_bound().stateful() {
         OpsKind::Tracked(prepared) => {
             let mut out = None;
-            let kept = Buffer::filled(kept_len(&given.shapes), |kept| out = Some(given.forward(Some(kept))));
+            let kept = Buffer::filled(kept_len(&inputs.shapes), |kept| out = Some(inputs.forward(Some(kept))));
             let out = out.expect("the buffer was filled");
-            prepared.finish(State { given, kept, out: out.clone() }, out)
+            prepared.finish(State { inputs, kept, out: out.clone() }, out)
         }
-        OpsKind::UnTracked(prepared) => prepared.finish(given.forward(None)),
+        OpsKind::UnTracked(prepared) => prepared.finish(inputs.forward(None)),
     }
 }
 
-/// What a stack is given.
+/// What goes into a stack.
 #[derive(Debug, Clone)]
-struct Given {
+struct StackInputs {
     images: FlexTensor,
     /// The weight and the bias of each layer.
     parameters: Vec<FlexTensor>,
@@ -163,7 +160,7 @@ struct Given {
     out_dims: [usize; 4],
 }
 
-impl Given {
+impl StackInputs {
     fn new(images: &FlexTensor, parameters: &[FlexTensor], direction: Direction, activations: Vec<Activation>) -> Self {
         let images = images.to_contiguous();
         let parameters: Vec<_> = parameters.iter().map(FlexTensor::to_contiguous).collect();
@@ -215,7 +212,7 @@ struct StackBackward;
 /// What the backward pass needs of the forward pass.
 #[derive(Debug, Clone)]
 struct State {
-    given: Given,
+    inputs: StackInputs,
     /// The outputs between the layers.
     kept: Buffer,
     out: FlexTensor,
@@ -225,13 +222,13 @@ impl<const N: usize> Backward<Flex, N> for StackBackward {
     type State = State;
 
     fn backward(self, ops: Ops<State, N>, gradients: &mut Gradients, _: &mut Checkpointer) {
-        let State { given, kept, out } = ops.state;
+        let State { inputs, kept, out } = ops.state;
         let grad_out = gradients.consume::<Flex>(&ops.node).to_contiguous();
         let (images_node, parameter_nodes) = ops.parents.split_first().expect("images go in");
         let unfilled = |tensor: &FlexTensor| buffers::take(values(tensor).len());
-        let mut grad_images = images_node.as_ref().map(|_| unfilled(&given.images));
+        let mut grad_images = images_node.as_ref().map(|_| unfilled(&inputs.images));
         // The kernels compute the gradients of a layer's weight and bias together, where one of the two is wanted.
-        let layers = given.parameters.chunks_exact(2).zip(parameter_nodes.chunks_exact(2));
+        let layers = inputs.parameters.chunks_exact(2).zip(parameter_nodes.chunks_exact(2));
         let mut grads: Vec<_> = layers
             .map(|(parameters, nodes)| {
                 let wanted = nodes.iter().any(Option::is_some);
@@ -243,15 +240,15 @@ impl<const N: usize> Backward<Flex, N> for StackBackward {
             layers: grads.iter_mut().map(|pair| pair.as_mut().map(|(w, b)| (&mut w[..], &mut b[..]))).collect(),
         };
         stack::backward(
-            &given.layers(),
-            values(&given.images),
+            &inputs.layers(),
+            values(&inputs.images),
             kept.values(),
             values(&out),
             values(&grad_out),
             targets,
         );
         let made = grads.into_iter().flat_map(|pair| pair.map_or([None, None], |(w, b)| [Some(w), Some(b)]));
-        let tensors = std::iter::once(&given.images).chain(&given.parameters);
+        let tensors = std::iter::once(&inputs.images).chain(&inputs.parameters);
         let made = std::iter::once(grad_images).chain(made);
         for ((node, tensor), gradient) in ops.parents.into_iter().zip(tensors).zip(made) {
             register(gradients, node.map(|node| node.id), gradient, &dims(tensor));

@@ -4,18 +4,17 @@ use std::fs;
 use std::io::ErrorKind;
 use std::path::{Path, PathBuf};
 
-use ndarray::{Array1, Array2};
+use ndarray::{Array2, aview1};
 use serde_json::Value;
 use unbraid_data::file_errors::{cannot_read, cannot_write};
 use unbraid_data::labelled_codes::Extras;
 use unbraid_data::npy::{read_list, read_table};
-use unbraid_data::{Error, FactorSpace, LabelledCodes, Result};
+use unbraid_data::whole_file::{create_folder, is_temporary_name, read_text, read_whole, write_new, write_whole};
+use unbraid_data::{Error, FactorSpace, LabelledCodes, Result, npy};
 use unbraid_metrics::Scores;
 
 use crate::loss_log::{LossTable, read_losses};
-use crate::npy::write_npy;
 use crate::scores_file::{matrices_json, parse_matrices, parse_scores, scores_json};
-use crate::whole_file::{create_folder, is_temporary_name, read_text, read_whole, write_new, write_whole};
 
 /// The path as a shell takes it: in quotes where it has a space.
 pub fn quoted(path: &Path) -> String {
@@ -172,20 +171,20 @@ impl RunFolder {
 
     /// Writes codes, factors, and the log-variances and reconstruction losses where there are any.
     pub fn write_codes(&self, data: &LabelledCodes) -> Result<()> {
-        write_npy(&self.codes_path(), &data.codes().mapv(|value| value as f32))?;
+        npy::write_file(&self.codes_path(), &data.codes().mapv(|value| value as f32))?;
         if data.space().factors().iter().all(|factor| factor.size.is_some()) {
-            write_npy(&self.factors_path(), &data.factors().mapv(|value| value as i64))?;
+            npy::write_file(&self.factors_path(), &data.factors().mapv(|value| value as i64))?;
         } else {
-            write_npy(&self.factors_path(), data.factors())?;
+            npy::write_file(&self.factors_path(), data.factors())?;
         }
         let extras = data.extras();
         match &extras.log_variances {
-            Some(table) => write_npy(&self.log_variances_path(), &table.mapv(|value| value as f32))?,
+            Some(table) => npy::write_file(&self.log_variances_path(), &table.mapv(|value| value as f32))?,
             // What an earlier stage left would no longer belong to these codes.
             None => remove(&self.log_variances_path())?,
         }
         match &extras.reconstruction_losses {
-            Some(losses) => write_npy(&self.reconstruction_losses_path(), &Array1::from(losses.clone())),
+            Some(losses) => npy::write_file(&self.reconstruction_losses_path(), &aview1(losses)),
             None => remove(&self.reconstruction_losses_path()),
         }
     }

@@ -2,7 +2,8 @@
 
 use std::path::{Path, PathBuf};
 
-use unbraid_data::{Error, Result, npz, npz_writer};
+use unbraid_data::{Error, Result};
+use unbraid_formats::{npz, npz_writer};
 use unbraid_metrics::impossibility::entangle;
 
 use super::inputs::{Reading, check_npz_name, has_extension, read_inputs};

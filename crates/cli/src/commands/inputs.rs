@@ -4,15 +4,16 @@ use std::collections::BTreeSet;
 use std::ffi::OsStr;
 use std::path::{Path, PathBuf};
 
-use unbraid_data::columns::{Roles, Understood};
 use unbraid_data::words::{counted, on_one_line};
-use unbraid_data::{Error, FactorKinds, LabelledCodes, MemoryLimit, Result, csv, datasets, npy_pair, npz, parquet};
+use unbraid_data::{Error, FactorKinds, LabelledCodes, Result, datasets};
 use unbraid_experiment::Named;
 use unbraid_experiment::jacobians::{wants_jacobians, with_jacobians};
 use unbraid_experiment::measure::read_codes;
 use unbraid_experiment::prepare::prepare;
 use unbraid_experiment::run::read_config;
 use unbraid_experiment::train::load_checkpoint;
+use unbraid_formats::columns::{Roles, Understood};
+use unbraid_formats::{MemoryLimit, csv, npy_pair, npz, parquet};
 use unbraid_report::RunFolder;
 
 use super::evaluate::choice::all_metrics;

@@ -5,8 +5,9 @@
 use std::io::Write;
 use std::path::Path;
 
-use unbraid_data::columns::{Roles, Understood};
-use unbraid_data::{MemoryLimit, Result, csv, parquet};
+use unbraid_data::Result;
+use unbraid_formats::columns::{Roles, Understood};
+use unbraid_formats::{MemoryLimit, csv, parquet};
 
 const TABLE: &str = "shape,z0,z1,angle,split\n\"a, b\",0.5,-1e3,.25,train\nheart,1,2,3,test\nheart,nan,2,1,train\n";
 

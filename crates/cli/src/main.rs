@@ -64,6 +64,7 @@ enum Outcome {
 
 fn main() -> ExitCode {
     memory::keep_pages();
+    leave_out_panics_of_decoders();
     match run(Arguments::parse()) {
         Ok(Outcome::Done) => ExitCode::SUCCESS,
         Ok(Outcome::Stopped) => ExitCode::from(130),
@@ -75,6 +76,16 @@ fn main() -> ExitCode {
             })
         }
     }
+}
+
+/// A panic while a Parquet file is read tells that the file is damaged, which is told as an error; it is not printed as well.
+fn leave_out_panics_of_decoders() {
+    let usual = std::panic::take_hook();
+    std::panic::set_hook(Box::new(move |panic| {
+        if !unbraid_formats::parquet::is_reading() {
+            usual(panic);
+        }
+    }));
 }
 
 fn run(arguments: Arguments) -> Result<Outcome> {

@@ -13,7 +13,7 @@ fn entangled_codes_keep_their_marginals_and_lose_their_axes() {
     place.write("plain.npz", Table::new(0.0).npz(Some(["shape", "angle"])));
     assert_eq!(place.output(&["entangle", "plain.npz", "mixed.npz"]), "mixed.npz\n");
     let columns = |name: &str| {
-        let data = unbraid_data::npz::read_labelled_codes(&place.path(name)).unwrap();
+        let data = unbraid_formats::npz::read_labelled_codes(&place.path(name)).unwrap();
         let sorted = |latent: usize| {
             let mut values = data.codes().column(latent).to_vec();
             values.sort_by(f64::total_cmp);
@@ -59,7 +59,7 @@ fn entangling_onto_a_full_disk_says_what_happened_and_where() {
     place.write("codes.npz", Table::new(0.5).npz(None));
     // The file is written under this name until it is whole; `exec` keeps the number of the process.
     let binary = env!("CARGO_BIN_EXE_unbraid");
-    let line = format!("ln -s /dev/full out.npz.partial-$$; exec {binary} entangle codes.npz out.npz");
+    let line = format!("ln -s /dev/full .out.npz.tmp-$$; exec {binary} entangle codes.npz out.npz");
     let output = std::process::Command::new("sh").args(["-c", &line]).current_dir(place.path("")).output().unwrap();
     let errors = String::from_utf8(output.stderr).unwrap();
     assert_eq!(output.status.code(), Some(1), "{errors}");

@@ -5,6 +5,7 @@
 mod support;
 
 use std::io::Write;
+use std::path::Path;
 
 use support::{Place, SMALL};
 use unbraid_data::npy::write_header;
@@ -269,6 +270,18 @@ fn arrays_that_cannot_be_scored() {
     }
     place.write("good.npz", npz(&[codes(), factors()]));
     place.output(&["evaluate", "good.npz"]);
+}
+
+/// The decoder of Parquet panics on this one, which is told as an error and in no other way.
+#[test]
+fn a_damaged_parquet_file() {
+    let place = Place::new();
+    let whole = Path::new(env!("CARGO_MANIFEST_DIR")).join("../formats/tests/files/zstd.parquet");
+    let mut bytes = std::fs::read(whole).unwrap();
+    bytes[311] ^= 0x80;
+    place.write("bad.parquet", bytes);
+    let message = place.refusal(&["evaluate", "bad.parquet"], 2);
+    assert!(message.contains("bad.parquet: is not a whole Parquet file"), "{message}");
 }
 
 #[test]

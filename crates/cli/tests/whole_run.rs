@@ -154,7 +154,7 @@ fn an_export_has_the_images_that_were_asked_for() {
     place.output(&["data", "export", "xy_squares", "few.npz", "--set", "squares=1", "--set", "rgb=false"]);
     assert!(place.path("few.npz").exists());
     let shape = |name: &str| {
-        let mut file = unbraid_data::npz::Npz::open(&place.path(name)).unwrap();
+        let mut file = unbraid_formats::npz::Npz::open(&place.path(name)).unwrap();
         file.required("images").unwrap().shape().to_vec()
     };
     assert_eq!(shape("few.npz"), [64, 64, 64, 1]);
@@ -174,7 +174,7 @@ fn an_export_onto_a_full_disk_says_what_happened_and_where() {
     let place = Place::new();
     // The file is written under this name until it is whole; `exec` keeps the number of the process.
     let command = format!("exec {} data export xy_squares out.npz --set squares=1", env!("CARGO_BIN_EXE_unbraid"));
-    let line = format!("ln -s /dev/full out.npz.partial-$$; {command}");
+    let line = format!("ln -s /dev/full .out.npz.tmp-$$; {command}");
     let output = std::process::Command::new("sh").args(["-c", &line]).current_dir(place.path("")).output().unwrap();
     let errors = String::from_utf8(output.stderr).unwrap();
     assert_eq!(output.status.code(), Some(1), "{errors}");

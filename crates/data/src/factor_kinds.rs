@@ -53,7 +53,7 @@ impl FactorKinds {
 }
 
 /// The numbers of texts, which are their positions among the distinct ones in sorted order, and how many these are.
-pub(crate) fn number_texts(texts: &[&str]) -> (Vec<f64>, usize) {
+pub fn number_texts(texts: &[&str]) -> (Vec<f64>, usize) {
     let mut distinct = texts.to_vec();
     distinct.sort_unstable();
     distinct.dedup();

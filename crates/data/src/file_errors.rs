@@ -7,8 +7,11 @@ use std::path::Path;
 use crate::error::Error;
 
 /// The error for a file that could not be written: which, why, and what to do. A disk that is full is a failure on the way,
-/// whatever was asked for.
+/// whatever was asked for. An error of ours that came up on the way is told as it is.
 pub fn cannot_write(path: &Path, error: &io::Error) -> Error {
+    if let Some(ours) = error.get_ref().and_then(|inner| inner.downcast_ref::<Error>()) {
+        return ours.clone();
+    }
     with_advice(Error::new(format!("cannot write {}: {}", path.display(), reason(error))), path, error)
 }
 
@@ -94,14 +97,32 @@ mod tests {
         assert_eq!(cannot_write(path, &ErrorKind::NotFound.into()).kind(), Kind::Input);
     }
 
+    /// An error that says nothing itself, around one that does.
+    #[derive(Debug)]
+    struct Wrapped(io::Error);
+
+    impl std::fmt::Display for Wrapped {
+        fn fmt(&self, formatter: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+            write!(formatter, "i/o error")
+        }
+    }
+
+    impl std::error::Error for Wrapped {
+        fn source(&self) -> Option<&(dyn std::error::Error + 'static)> {
+            Some(&self.0)
+        }
+    }
+
     #[test]
     fn what_the_system_said_is_told_however_it_is_wrapped() {
         let system = || io::Error::from_raw_os_error(5);
-        let wrapped = io::Error::from(zip::result::ZipError::Io(system()));
-        assert_eq!(wrapped.to_string(), "i/o error");
-        let message = cannot_write(Path::new("a.npz"), &wrapped).to_string();
+        let message = cannot_write(Path::new("a.npz"), &io::Error::other(Wrapped(system()))).to_string();
         assert_eq!(message, format!("cannot write a.npz: {}", system()));
-        let full = io::Error::from(zip::result::ZipError::Io(ErrorKind::StorageFull.into()));
-        assert!(cannot_write(Path::new("a.npz"), &full).to_string().contains("no space left on the disk"));
+    }
+
+    #[test]
+    fn an_error_of_ours_is_told_as_it_is() {
+        let ours = Error::failure("image 7: the file was cut");
+        assert_eq!(cannot_write(Path::new("a.npz"), &io::Error::other(ours.clone())), ours);
     }
 }

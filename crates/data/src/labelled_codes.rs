@@ -114,7 +114,7 @@ impl LabelledCodes {
 }
 
 /// Whether codes `[rows, latents]` and factors `[rows, factors]` fit, by their sizes alone.
-pub(crate) fn check_sizes(codes: (usize, usize), factors: (usize, usize)) -> Result<()> {
+pub fn check_sizes(codes: (usize, usize), factors: (usize, usize)) -> Result<()> {
     if codes.0 != factors.0 {
         return Err(Error::new(format!("codes have {} but factors have {}", counted(codes.0, "row"), factors.0)));
     }

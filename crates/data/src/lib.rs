@@ -3,25 +3,15 @@
 //! Everything that the other crates share also starts here: the error type, named random streams, and the way in
 //! which settings are read from a table.
 
-mod archive;
-pub mod columns;
-pub mod csv;
 pub mod datasets;
 pub mod error;
-pub mod export;
-mod factor_array;
 pub mod factor_kinds;
 pub mod factor_space;
 pub mod file_errors;
 pub mod fingerprint;
 pub mod labelled_codes;
 pub mod loader;
-pub mod memory_limit;
 pub mod npy;
-pub mod npy_pair;
-pub mod npz;
-pub mod npz_writer;
-pub mod parquet;
 pub mod samplers;
 pub mod seed;
 pub mod settings;
@@ -29,6 +19,7 @@ pub mod split;
 pub mod standardised;
 pub mod stats;
 pub mod sub_grid;
+pub mod whole_file;
 pub mod words;
 
 pub use datasets::{Dataset, ImageShape};
@@ -38,7 +29,6 @@ pub use factor_space::{Factor, FactorSpace};
 pub use fingerprint::DatasetRecord;
 pub use labelled_codes::LabelledCodes;
 pub use loader::{LoadedBatch, Loader, Loading, Member};
-pub use memory_limit::MemoryLimit;
 pub use samplers::Sampler;
 pub use seed::{Rng, Seed};
 pub use split::Split;

@@ -8,7 +8,8 @@ use std::path::{Path, PathBuf};
 
 use serde_json::{Map, Value};
 use toml::Table;
-use unbraid_data::{LabelledCodes, Seed, npz};
+use unbraid_data::{LabelledCodes, Seed};
+use unbraid_formats::npz;
 use unbraid_metrics::{METRICS, Scores, Subject, build, metric_of, score_all};
 
 /// The folder of golden values.

@@ -2,11 +2,11 @@
 
 use std::path::Path;
 
+use unbraid_data::whole_file::write_whole;
 use unbraid_data::{Error, Result};
 
 use crate::colour::{Colour, PAPER, mix};
 use crate::picture::Picture;
-use crate::whole_file::write_whole;
 
 /// Colour pixels, `[height, width, 3]`. What is drawn outside is left out.
 #[derive(Debug, Clone, PartialEq, Eq)]

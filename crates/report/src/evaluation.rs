@@ -3,12 +3,12 @@
 use std::path::{Path, PathBuf};
 
 use serde_json::{Map, Value, json};
+use unbraid_data::whole_file::{create_folder, write_whole};
 use unbraid_data::{Error, Result};
 use unbraid_metrics::{Matrix, Scores};
 
 use crate::figures::heatmap;
 use crate::scores_file::{matrices_json, scores_csv, scores_json};
-use crate::whole_file::{create_folder, write_whole};
 
 /// Each input's name and scores.
 pub type Evaluated<'a> = [(&'a str, &'a Scores)];

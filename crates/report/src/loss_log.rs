@@ -8,9 +8,8 @@ use std::io::{self, BufWriter, Seek, SeekFrom, Write};
 use std::path::{Path, PathBuf};
 
 use unbraid_data::file_errors::{cannot_read, cannot_write};
+use unbraid_data::whole_file::read_text;
 use unbraid_data::{Error, Result};
-
-use crate::whole_file::read_text;
 
 /// A `losses.csv` that is being written. Numbers are 32-bit floats in the shortest form that reads back the same.
 #[derive(Debug)]

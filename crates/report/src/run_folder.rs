@@ -4,21 +4,20 @@ use std::fs;
 use std::io::ErrorKind;
 use std::path::{Path, PathBuf};
 
-use ndarray::{Array1, Array2, Array3};
+use ndarray::{Array2, Array3, aview1};
 use serde_json::Value;
 use unbraid_data::file_errors::{cannot_read, cannot_write};
 use unbraid_data::fingerprint::DatasetRecord;
 use unbraid_data::labelled_codes::Extras;
 use unbraid_data::npy::{read_list, read_table, read_tables};
-use unbraid_data::{Error, FactorSpace, LabelledCodes, Result};
+use unbraid_data::whole_file::{create_folder, is_temporary_name, read_text, read_whole, write_new, write_whole};
+use unbraid_data::{Error, FactorSpace, LabelledCodes, Result, npy};
 use unbraid_metrics::Scores;
 
 use crate::loss_log::{LossTable, read_losses};
-use crate::npy::write_npy;
 use crate::selection_log::{SelectionRow, parse_selection, selection_csv};
 use crate::status::Status;
 use crate::scores_file::{matrices_json, parse_matrices, parse_scores, scores_json};
-use crate::whole_file::{create_folder, is_temporary_name, read_text, read_whole, write_new, write_whole};
 
 /// The path as a shell takes it: in quotes where it has a space.
 pub fn quoted(path: &Path) -> String {
@@ -257,24 +256,24 @@ impl RunFolder {
 
     /// Writes codes, factors, and the log-variances, reconstruction losses and Jacobians where there are any.
     pub fn write_codes(&self, data: &LabelledCodes) -> Result<()> {
-        write_npy(&self.codes_path(), &data.codes().mapv(|value| value as f32))?;
+        npy::write_file(&self.codes_path(), &data.codes().mapv(|value| value as f32))?;
         if data.space().factors().iter().all(|factor| factor.size.is_some()) {
-            write_npy(&self.factors_path(), &data.factors().mapv(|value| value as i64))?;
+            npy::write_file(&self.factors_path(), &data.factors().mapv(|value| value as i64))?;
         } else {
-            write_npy(&self.factors_path(), data.factors())?;
+            npy::write_file(&self.factors_path(), data.factors())?;
         }
         let extras = data.extras();
         match &extras.log_variances {
-            Some(table) => write_npy(&self.log_variances_path(), &table.mapv(|value| value as f32))?,
+            Some(table) => npy::write_file(&self.log_variances_path(), &table.mapv(|value| value as f32))?,
             // What an earlier stage left would no longer belong to these codes.
             None => remove(&self.log_variances_path())?,
         }
         match &extras.reconstruction_losses {
-            Some(losses) => write_npy(&self.reconstruction_losses_path(), &Array1::from(losses.clone()))?,
+            Some(losses) => npy::write_file(&self.reconstruction_losses_path(), &aview1(losses))?,
             None => remove(&self.reconstruction_losses_path())?,
         }
         match &extras.kl_divergences {
-            Some(divergences) => write_npy(&self.kl_divergences_path(), &Array1::from(divergences.clone()))?,
+            Some(divergences) => npy::write_file(&self.kl_divergences_path(), &aview1(divergences))?,
             None => remove(&self.kl_divergences_path())?,
         }
         match &extras.jacobians {
@@ -290,7 +289,7 @@ impl RunFolder {
 
     /// Writes the decoder's Jacobians, `[codes, pixels, latents]`, for codes that are there.
     pub fn write_jacobians(&self, jacobians: &Array3<f64>) -> Result<()> {
-        write_npy(&self.jacobians_path(), &jacobians.mapv(|value| value as f32))
+        npy::write_file(&self.jacobians_path(), &jacobians.mapv(|value| value as f32))
     }
 
     /// Reads what `write_codes` wrote, for factors of this space; but no Jacobians, which are large and seldom needed.

@@ -2,8 +2,9 @@
 
 use std::path::{Path, PathBuf};
 
-use unbraid_data::{Error, Result, npz, npz_writer};
+use unbraid_data::{Error, Result};
 use unbraid_experiment::evaluation::has_extension;
+use unbraid_formats::{npz, npz_writer};
 use unbraid_metrics::impossibility::entangle;
 
 use super::inputs::{ReadingArguments, check_npz_name, read_inputs};

@@ -3,8 +3,9 @@
 use std::path::{Path, PathBuf};
 
 use unbraid_data::words::on_one_line;
-use unbraid_data::{Error, MemoryLimit, Result};
+use unbraid_data::{Error, Result};
 use unbraid_experiment::evaluation::{self, Input, Reading, has_extension};
+use unbraid_formats::MemoryLimit;
 
 use crate::output::tell;
 

@@ -4,16 +4,19 @@
 //! Pickled objects are refused, since reading them means running the program inside. A description that does not fit
 //! the size of the file is refused before anything is allocated for it.
 
+mod decode;
+mod file;
 mod header;
 
-use std::fs::File;
-use std::io::{BufReader, Read};
-use std::path::Path;
+use std::io::Read;
 
 use ndarray::{Array2, Array3};
 
 use crate::error::{Error, Result};
 
+pub use decode::half;
+use decode::{float, row_major, unicode_text, unsigned};
+pub use file::{Number, open_file, read_announced, read_file, read_indices, read_list, read_table, read_tables, read_tables, write_file};
 use header::{Header, read_header};
 pub use header::{Kind, write_header};
 
@@ -204,31 +207,6 @@ fn value_bytes(header: &Header, found: u64) -> Result<usize> {
     Ok(wanted)
 }
 
-/// Reads a table of numbers, `[rows, columns]`, from a `.npy` file.
-pub fn read_table(path: &Path) -> Result<Array2<f64>> {
-    read_file(path)?.to_table().map_err(|error| error.at(path.display()))
-}
-
-/// Reads a list of numbers, `[rows]`, from a `.npy` file.
-pub fn read_list(path: &Path) -> Result<Vec<f64>> {
-    let array = read_file(path)?;
-    if array.shape.len() != 1 {
-        let message = format!("wanted a list with one axis, found shape {:?}", array.shape);
-        return Err(Error::new(message).at(path.display()));
-    }
-    array.to_f64().map_err(|error| error.at(path.display()))
-}
-
-/// Reads tables of numbers, `[tables, rows, columns]`, from a `.npy` file.
-pub fn read_tables(path: &Path) -> Result<Array3<f64>> {
-    read_file(path)?.to_tables().map_err(|error| error.at(path.display()))
-}
-
-/// Reads image numbers, `[n]`, from a `.npy` file.
-pub fn read_indices(path: &Path) -> Result<Vec<usize>> {
-    read_file(path).and_then(|array| indices(&array).map_err(|error| error.at(path.display())))
-}
-
 /// The values of an array with one axis that holds whole numbers from 0.
 pub fn indices(array: &NpyArray) -> Result<Vec<usize>> {
     if array.shape.len() != 1 {
@@ -242,89 +220,14 @@ pub fn indices(array: &NpyArray) -> Result<Vec<usize>> {
     array.to_i64()?.into_iter().map(|value| usize::try_from(value).map_err(|_| negative(value))).collect()
 }
 
-/// Opens a file for reading, with its size.
-pub(crate) fn open_file(path: &Path) -> Result<(File, u64)> {
-    let open = || -> std::io::Result<(File, u64)> {
-        let file = File::open(path)?;
-        let n_bytes = file.metadata()?.len();
-        Ok((file, n_bytes))
-    };
-    if path.is_dir() {
-        return Err(Error::new(format!("{} is a folder", path.display())).help("name a file"));
-    }
-    open().map_err(|error| match error.kind() {
-        std::io::ErrorKind::NotFound => Error::new(format!("there is no file {}", path.display())),
-        _ => unreadable(error).at(path.display()),
-    })
-}
-
-pub(crate) fn read_file(path: &Path) -> Result<NpyArray> {
-    let (file, n_bytes) = open_file(path)?;
-    NpyArray::read(BufReader::new(file), n_bytes).map_err(|error| error.at(path.display()))
-}
-
-/// Reads what a `.npy` file says of its array.
-pub(crate) fn read_announced(path: &Path) -> Result<Announced> {
-    let (file, n_bytes) = open_file(path)?;
-    Announced::read(BufReader::new(file), n_bytes).map_err(|error| error.at(path.display()))
-}
-
+/// The error for values that cannot be read.
 #[expect(clippy::needless_pass_by_value, reason = "map_err hands over the error")]
-pub(crate) fn unreadable(error: std::io::Error) -> Error {
+pub fn unreadable(error: std::io::Error) -> Error {
     // What does not come from the system tells of damage: a stream that ends early, a checksum that differs.
     if error.raw_os_error().is_none() {
         return Error::new("is cut short or damaged").help("save it again; if it was copied, copy it again");
     }
     Error::new(format!("cannot be read: {error}"))
-}
-
-/// Reorders column-major values.
-fn row_major(data: &[u8], shape: &[usize], item_bytes: usize) -> Vec<u8> {
-    let mut strides = vec![item_bytes; shape.len()];
-    for axis in 1..shape.len() {
-        strides[axis] = strides[axis - 1] * shape[axis - 1];
-    }
-    let mut ordered = Vec::with_capacity(data.len());
-    for index in 0..data.len() / item_bytes {
-        let mut rest = index;
-        let mut start = 0;
-        for (size, stride) in shape.iter().zip(&strides).rev() {
-            start += rest % size * stride;
-            rest /= size;
-        }
-        ordered.extend_from_slice(&data[start..start + item_bytes]);
-    }
-    ordered
-}
-
-fn unsigned(item: &[u8]) -> u64 {
-    item.iter().rev().fold(0, |value, &byte| value << 8 | u64::from(byte))
-}
-
-fn float(item: &[u8]) -> f64 {
-    match item.len() {
-        2 => half(unsigned(item) as u16),
-        4 => f64::from(f32::from_bits(unsigned(item) as u32)),
-        _ => f64::from_bits(unsigned(item)),
-    }
-}
-
-/// The number of a 16-bit float: 1 bit of sign, 5 of exponent, 10 of fraction.
-pub(crate) fn half(bits: u16) -> f64 {
-    let fraction = f64::from(bits & 0x3ff) / 1024.0;
-    let magnitude = match bits >> 10 & 0x1f {
-        0 => fraction * 2.0_f64.powi(-14),
-        31 if fraction == 0.0 => f64::INFINITY,
-        31 => f64::NAN,
-        exponent => (1.0 + fraction) * 2.0_f64.powi(i32::from(exponent) - 15),
-    };
-    if bits >> 15 == 1 { -magnitude } else { magnitude }
-}
-
-fn unicode_text(item: &[u8]) -> Result<String> {
-    let characters = item.chunks_exact(4).map(|bytes| unsigned(bytes) as u32);
-    let text: Option<String> = characters.map(char::from_u32).collect();
-    text.map(|text| text.trim_end_matches('\0').to_string()).ok_or_else(|| Error::new("text holds a broken character"))
 }
 
 #[cfg(test)]
@@ -443,11 +346,5 @@ mod tests {
             assert_eq!(array.shape(), shape);
             assert_eq!(array.into_u8().unwrap(), vec![7; n_items]);
         }
-    }
-
-    #[test]
-    fn a_missing_file_is_named() {
-        let message = read_indices(Path::new("/no/such.npy")).unwrap_err().to_string();
-        assert_eq!(message, "there is no file /no/such.npy");
     }
 }

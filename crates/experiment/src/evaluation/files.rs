@@ -3,7 +3,8 @@
 use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
 
-use unbraid_data::{Error, Result, csv, npy_pair, npz, parquet};
+use unbraid_data::{Error, Result};
+use unbraid_formats::{csv, npy_pair, npz, parquet};
 use unbraid_report::RunFolder;
 
 use super::input_names::name_of;

@@ -3,8 +3,9 @@
 use std::ffi::OsStr;
 use std::path::{Path, PathBuf};
 
-use unbraid_data::columns::Roles;
-use unbraid_data::{Error, FactorKinds, MemoryLimit, Result};
+use unbraid_data::{Error, FactorKinds, Result};
+use unbraid_formats::MemoryLimit;
+use unbraid_formats::columns::Roles;
 
 /// What files of named columns are called.
 const COLUMNS: [&str; 4] = ["csv", "tsv", "parquet", "pq"];

@@ -3,7 +3,7 @@
 use std::collections::BTreeSet;
 
 use unbraid_data::LabelledCodes;
-use unbraid_data::columns::Understood;
+use unbraid_formats::columns::Understood;
 use unbraid_data::words::counted;
 
 /// Factors with no more values than this are taken without a note.

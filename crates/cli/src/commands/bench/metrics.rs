@@ -10,7 +10,8 @@ use rand::RngExt;
 use serde_json::{Map, Value, json};
 use toml::Table;
 use unbraid_data::labelled_codes::Extras;
-use unbraid_data::{Error, Factor, FactorSpace, LabelledCodes, Result, Seed, npz};
+use unbraid_data::{Error, Factor, FactorSpace, LabelledCodes, Result, Seed};
+use unbraid_formats::npz;
 use unbraid_metrics::{METRICS, Subject, build, score_all};
 
 use crate::Outcome;

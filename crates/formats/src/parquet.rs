@@ -6,7 +6,6 @@ use std::cell::Cell;
 use std::fs::File;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::path::Path;
-use std::sync::Once;
 
 use ::parquet::basic::{Compression, ConvertedType, LogicalType, Type};
 use ::parquet::column::reader::{ColumnReader, ColumnReaderImpl};
@@ -14,12 +13,12 @@ use ::parquet::data_type::{ByteArray, DataType};
 use ::parquet::errors::ParquetError;
 use ::parquet::file::reader::{FileReader, SerializedFileReader};
 use ::parquet::schema::types::ColumnDescriptor;
+use unbraid_data::error::{Error, Result};
+use unbraid_data::npy::{half, open_file};
+use unbraid_data::words::counted;
 
 use crate::columns::{Column, Roles, Table, Understood, Values};
-use crate::error::{Error, Result};
 use crate::memory_limit::MemoryLimit;
-use crate::npy::{half, open_file};
-use crate::words::counted;
 
 /// Rows that are decoded at once.
 const GROUP: usize = 1 << 16;
@@ -250,18 +249,14 @@ thread_local! {
     static READS_FOREIGN_BYTES: Cell<bool> = const { Cell::new(false) };
 }
 
-/// Does `read`, which hands bytes from outside to the parquet crate. Where it panics on damaged ones, that is an error
-/// like any other, and the panic's own message is not printed.
+/// Whether this thread is reading a Parquet file right now. A panic in the middle of that tells of damaged bytes and becomes an
+/// error like any other, so that a program which prints panics need not print this one.
+pub fn is_reading() -> bool {
+    READS_FOREIGN_BYTES.get()
+}
+
+/// Does `read`, which hands bytes from outside to the parquet crate. Where that panics on damaged ones, it is an error.
 fn whatever_happens<T>(read: impl FnOnce() -> Result<T>) -> Result<T> {
-    static SILENCED: Once = Once::new();
-    SILENCED.call_once(|| {
-        let usual = std::panic::take_hook();
-        std::panic::set_hook(Box::new(move |panic| {
-            if !READS_FOREIGN_BYTES.get() {
-                usual(panic);
-            }
-        }));
-    });
     READS_FOREIGN_BYTES.set(true);
     let outcome = catch_unwind(AssertUnwindSafe(read));
     READS_FOREIGN_BYTES.set(false);
@@ -361,7 +356,7 @@ mod tests {
 
     #[test]
     fn every_number_type_and_text_are_read() {
-        let kinds = crate::FactorKinds { continuous: vec!["count".to_string()], ..Default::default() };
+        let kinds = unbraid_data::FactorKinds { continuous: vec!["count".to_string()], ..Default::default() };
         let file = good();
         let data =
             read_labelled_codes(file.path(), &Roles { factors: None, kinds }, MemoryLimit::default()).unwrap().data;

@@ -10,12 +10,12 @@ use std::path::Path;
 use std::rc::Rc;
 
 use ::csv::{ByteRecord, ErrorKind, ReaderBuilder, Trim};
+use unbraid_data::error::{Error, Result};
+use unbraid_data::npy::open_file;
+use unbraid_data::words::counted;
 
 use crate::columns::{Column, Roles, Table, Understood, Values, shortened};
-use crate::error::{Error, Result};
 use crate::memory_limit::MemoryLimit;
-use crate::npy::open_file;
-use crate::words::counted;
 
 /// The most bytes that a line may have: a hundred thousand columns and more.
 const MOST_LINE_BYTES: u64 = 1 << 25;
@@ -197,9 +197,9 @@ mod tests {
     use std::io::Write;
 
     use proptest::prelude::*;
+    use unbraid_data::factor_kinds::FactorKinds;
 
     use super::*;
-    use crate::factor_kinds::FactorKinds;
 
     fn read(text: impl AsRef<[u8]>, roles: &Roles) -> Result<Understood> {
         let mut file = tempfile::Builder::new().suffix(".csv").tempfile().unwrap();

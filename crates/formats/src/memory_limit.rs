@@ -3,7 +3,7 @@
 //! A small compressed file can hold a table of any size, and a pipe one without end. What a table would take is reckoned
 //! from the shapes that its file announces, or counted as it is read, and refused where it is above the limit.
 
-use crate::error::{Error, Result};
+use unbraid_data::error::{Error, Result};
 
 const GIGABYTE: f64 = 1e9;
 

@@ -4,17 +4,17 @@ use std::io::Write;
 use std::path::Path;
 
 use ndarray::Array2;
+use unbraid_data::error::Result;
+use unbraid_data::labelled_codes::LabelledCodes;
 
 use crate::archive::{Archive, write_archive};
-use crate::error::Result;
-use crate::labelled_codes::LabelledCodes;
 
 /// Writes `codes` `[rows, latents]` beside the factors of `data` and what else it has.
 pub fn write_labelled_codes(path: &Path, codes: &Array2<f64>, data: &LabelledCodes) -> Result<()> {
     write_archive(path, |archive| write_arrays(archive, codes, data))
 }
 
-fn write_arrays(archive: &mut Archive, codes: &Array2<f64>, data: &LabelledCodes) -> std::io::Result<()> {
+fn write_arrays(archive: &mut Archive<'_>, codes: &Array2<f64>, data: &LabelledCodes) -> std::io::Result<()> {
     let extras = data.extras();
     archive.add_table("codes", codes)?;
     archive.add_table("factors", data.factors())?;
@@ -47,10 +47,10 @@ fn write_arrays(archive: &mut Archive, codes: &Array2<f64>, data: &LabelledCodes
 #[cfg(test)]
 mod tests {
     use ndarray::{Array3, array};
+    use unbraid_data::factor_space::{Factor, FactorSpace};
+    use unbraid_data::labelled_codes::Extras;
 
     use super::*;
-    use crate::factor_space::{Factor, FactorSpace};
-    use crate::labelled_codes::Extras;
     use crate::npz::read_labelled_codes;
 
     #[test]

@@ -6,16 +6,17 @@ use std::fs::{self, File};
 use std::io::{self, BufWriter, ErrorKind, Write};
 use std::path::{Path, PathBuf};
 
-use unbraid_data::Result;
-use unbraid_data::file_errors::{cannot_create, cannot_read, cannot_write};
+use crate::error::Result;
+use crate::file_errors::{cannot_create, cannot_read, cannot_write};
 
 /// Puts `bytes` at `path`, in place of what was there.
 pub fn write_whole(path: &Path, bytes: &[u8]) -> Result<()> {
     write_whole_with(path, |writer| writer.write_all(bytes))
 }
 
-/// Puts at `path` what `fill` writes, in place of what was there. Where `fill` fails, the old file stays.
-pub fn write_whole_with(path: &Path, fill: impl FnOnce(&mut dyn Write) -> io::Result<()>) -> Result<()> {
+/// Puts at `path` what `fill` writes, in place of what was there. Where `fill` fails, the old file stays; an error of ours that
+/// it wraps ([`io::Error::other`]) is told as it is.
+pub fn write_whole_with(path: &Path, fill: impl FnOnce(&mut BufWriter<File>) -> io::Result<()>) -> Result<()> {
     // A link keeps pointing where it did: it is the file behind it that is replaced.
     let target = fs::canonicalize(path).unwrap_or_else(|_| path.to_path_buf());
     let written = match fs::metadata(&target) {
@@ -49,13 +50,13 @@ pub fn create_folder(path: &Path) -> Result<()> {
 }
 
 /// Whether `name` is one that a write in progress gives its temporary file.
-pub(crate) fn is_temporary_name(name: &str) -> bool {
+pub fn is_temporary_name(name: &str) -> bool {
     let process = name.rsplit_once(".tmp-").map(|(_, process)| process);
     name.starts_with('.')
         && process.is_some_and(|process| !process.is_empty() && process.bytes().all(|byte| byte.is_ascii_digit()))
 }
 
-fn replace(path: &Path, fill: impl FnOnce(&mut dyn Write) -> io::Result<()>) -> io::Result<()> {
+fn replace(path: &Path, fill: impl FnOnce(&mut BufWriter<File>) -> io::Result<()>) -> io::Result<()> {
     let temporary = temporary_path(path)?;
     let moved =
         File::create(&temporary).and_then(|file| fill_file(file, fill)).and_then(|()| fs::rename(&temporary, path));
@@ -94,7 +95,7 @@ fn put_new_without_links(temporary: &Path, path: &Path) -> io::Result<()> {
     moved
 }
 
-fn fill_file(file: File, fill: impl FnOnce(&mut dyn Write) -> io::Result<()>) -> io::Result<()> {
+fn fill_file(file: File, fill: impl FnOnce(&mut BufWriter<File>) -> io::Result<()>) -> io::Result<()> {
     let is_regular = file.metadata()?.is_file();
     let mut writer = BufWriter::with_capacity(1 << 20, file);
     fill(&mut writer)?;

@@ -2,6 +2,7 @@
 
 #![expect(clippy::unwrap_used, reason = "a test that panics has failed")]
 
+#[path = "../../data/tests/outside/mod.rs"]
 mod outside;
 
 use rayon::prelude::*;
@@ -9,7 +10,7 @@ use toml::Table;
 use unbraid_data::Dataset;
 use unbraid_data::datasets::build;
 use unbraid_data::npy::indices;
-use unbraid_data::npz::Npz;
+use unbraid_formats::npz::Npz;
 
 const N_PIXELS: usize = 64 * 64;
 

@@ -9,10 +9,9 @@
 use std::collections::BTreeSet;
 
 use ndarray::Array2;
-
-use crate::error::{Error, Result, did_you_mean};
-use crate::factor_kinds::{FactorKinds, Stated, factor_space, number_texts};
-use crate::labelled_codes::{Extras, LabelledCodes};
+use unbraid_data::error::{Error, Result, did_you_mean};
+use unbraid_data::factor_kinds::{FactorKinds, Stated, factor_space, number_texts};
+use unbraid_data::labelled_codes::{Extras, LabelledCodes};
 
 /// What the words before a latent's number may be.
 const LATENT_WORDS: [&str; 3] = ["z", "latent", "code"];

@@ -6,11 +6,10 @@
 use std::collections::BTreeSet;
 
 use ndarray::Array2;
-
-use crate::error::{Error, Result};
-use crate::factor_kinds::{FactorKinds, Stated, StatedFactor, number_texts};
-use crate::npy::NpyArray;
-use crate::words::counted;
+use unbraid_data::error::{Error, Result};
+use unbraid_data::factor_kinds::{FactorKinds, Stated, StatedFactor, number_texts};
+use unbraid_data::npy::NpyArray;
+use unbraid_data::words::counted;
 
 /// The factors of an array.
 pub(crate) struct FactorArray {

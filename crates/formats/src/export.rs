@@ -7,11 +7,11 @@ use std::io::Write;
 use std::path::Path;
 
 use rayon::prelude::*;
+use unbraid_data::datasets::{Dataset, check_indices, read_numbered};
+use unbraid_data::error::Result;
+use unbraid_data::standardised::as_shown;
 
 use crate::archive::{Archive, write_archive};
-use crate::datasets::{Dataset, check_indices, read_numbered};
-use crate::error::Result;
-use crate::standardised::as_shown;
 
 /// Images that are rendered, in parallel, before they are written.
 const GROUP: usize = 256;
@@ -31,7 +31,7 @@ pub fn export_npz(dataset: &dyn Dataset, indices: Option<&[usize]>, path: &Path)
 }
 
 fn write_arrays(
-    archive: &mut Archive,
+    archive: &mut Archive<'_>,
     dataset: &dyn Dataset,
     n_rows: usize,
     index: impl Fn(usize) -> usize + Sync + Copy,
@@ -43,7 +43,7 @@ fn write_arrays(
 }
 
 fn write_images(
-    archive: &mut Archive,
+    archive: &mut Archive<'_>,
     dataset: &dyn Dataset,
     n_rows: usize,
     index: impl Fn(usize) -> usize + Sync,
@@ -82,7 +82,7 @@ fn encode(pixels: &[f32], bytes: &mut [u8]) {
 }
 
 fn write_factors(
-    archive: &mut Archive,
+    archive: &mut Archive<'_>,
     dataset: &dyn Dataset,
     n_rows: usize,
     index: impl Fn(usize) -> usize,
@@ -104,10 +104,11 @@ fn write_factors(
 mod tests {
     use tempfile::tempdir;
     use toml::Table;
+    use unbraid_data::datasets::{ImageShape, build};
+    use unbraid_data::npy::indices;
+    use unbraid_data::{Error, FactorSpace};
 
     use super::*;
-    use crate::datasets::build;
-    use crate::npy::indices;
     use crate::npz::Npz;
 
     #[test]
@@ -169,6 +170,36 @@ mod tests {
         assert_eq!(images.to_f64().unwrap()[1800..1806], pixels.map(f64::from));
     }
 
+    /// The images of `xy_object`, of which number 7 cannot be read.
+    struct Cut(Box<dyn Dataset>);
+
+    impl Dataset for Cut {
+        fn factors(&self) -> &FactorSpace {
+            self.0.factors()
+        }
+
+        fn image_shape(&self) -> ImageShape {
+            self.0.image_shape()
+        }
+
+        fn n_images(&self) -> usize {
+            self.0.n_images()
+        }
+
+        fn read_image(&self, index: usize, pixels: &mut [f32]) -> Result<()> {
+            if index == 7 { Err(Error::new("the file was cut")) } else { self.0.read_image(index, pixels) }
+        }
+    }
+
+    #[test]
+    fn an_image_that_cannot_be_read_is_named_and_nothing_is_written() {
+        let dataset = Cut(build("xy_object", &Table::new()).unwrap());
+        let folder = tempdir().unwrap();
+        let error = export_npz(&dataset, Some(&[1, 7, 2]), &folder.path().join("a.npz")).unwrap_err();
+        assert_eq!(error.to_string(), "image 7: the file was cut");
+        assert_eq!(std::fs::read_dir(folder.path()).unwrap().count(), 0);
+    }
+
     #[test]
     fn what_cannot_be_written_is_refused() {
         let dataset = build("xy_object", &Table::new()).unwrap();
@@ -180,7 +211,7 @@ mod tests {
             message(&[0], "/no/such/folder/a.npz")
                 .starts_with("cannot write /no/such/folder/a.npz: there is no such file or folder")
         );
-        assert!(message(&[0], "/").contains("does not name a file"));
-        assert!(message(&[0], "/tmp").starts_with("/tmp is a folder"));
+        assert!(message(&[0], "/tmp").starts_with("cannot write /tmp: it is a folder\n       give the path of a file"));
+        assert!(message(&[0], "/dev/null").starts_with("/dev/null is a device or a pipe"));
     }
 }

@@ -2,25 +2,24 @@
 
 use std::fs::File;
 use std::io::{BufReader, BufWriter, Write};
-use std::path::{Path, PathBuf};
+use std::path::Path;
 
 use ndarray::Array2;
+use unbraid_data::npy::write_header;
+use unbraid_data::whole_file::write_whole_with;
+use unbraid_data::{Error, FactorSpace, Result};
 use zip::write::SimpleFileOptions;
 use zip::{CompressionMethod, ZipArchive, ZipWriter};
 
-use crate::error::{Error, Result};
-use crate::factor_space::FactorSpace;
-use crate::file_errors::cannot_write;
-use crate::npy::write_header;
 use crate::npz::entry_index;
 
 /// An archive that is being written.
-pub(crate) struct Archive {
+pub(crate) struct Archive<'a> {
     /// Where values go once an array has begun.
-    pub(crate) zip: ZipWriter<BufWriter<File>>,
+    pub(crate) zip: ZipWriter<&'a mut BufWriter<File>>,
 }
 
-impl Archive {
+impl Archive<'_> {
     /// Begins the next array; its values follow.
     pub(crate) fn begin(&mut self, name: &str, descr: &str, shape: &[usize]) -> std::io::Result<()> {
         // Level 1 is the fastest, and pictures of a few flat areas shrink well at any level.
@@ -85,43 +84,56 @@ impl Archive {
 }
 
 /// Puts at `path` the archive that `fill` writes. Where that fails, what was there stays.
-pub(crate) fn write_archive(path: &Path, fill: impl FnOnce(&mut Archive) -> std::io::Result<()>) -> Result<()> {
-    // A link keeps pointing where it did: it is the file behind it that is replaced.
-    let target = std::fs::canonicalize(path).unwrap_or_else(|_| path.to_path_buf());
-    let partial = partial_path(&target)?;
-    let written = write_whole(&partial, fill).and_then(|()| std::fs::rename(&partial, &target));
-    written.map_err(|error| {
-        // What is left of it may not be there at all, and the first error is the one to tell.
-        let _ = std::fs::remove_file(&partial);
-        cannot_write(path, &error)
+pub(crate) fn write_archive(path: &Path, fill: impl FnOnce(&mut Archive<'_>) -> std::io::Result<()>) -> Result<()> {
+    if path.exists() && !path.is_file() && !path.is_dir() {
+        // The list of an archive's parts is put right at the end, for which a pipe cannot go back.
+        let message = format!("{} is a device or a pipe", path.display());
+        return Err(Error::new(message).help("name a file, for instance data.npz"));
+    }
+    write_whole_with(path, |writer| {
+        let mut archive = Archive { zip: ZipWriter::new(writer) };
+        let written = fill(&mut archive);
+        if written.is_err() {
+            // Dropped, the archive would try to end itself and print a message of its own.
+            std::mem::forget(archive);
+            return written;
+        }
+        archive.zip.finish()?;
+        Ok(())
     })
 }
 
-/// The name that the file has until it is whole.
-fn partial_path(path: &Path) -> Result<PathBuf> {
-    let Some(name) = path.file_name() else {
-        return Err(Error::new(format!("{} does not name a file", path.display())));
-    };
-    if path.is_dir() {
-        return Err(Error::new(format!("{} is a folder", path.display())).help("name a file, for instance data.npz"));
-    }
-    if path.exists() && !path.is_file() {
-        return Err(
-            Error::new(format!("{} is a device or a pipe", path.display())).help("name a file, for instance data.npz")
-        );
-    }
-    let mut name = name.to_os_string();
-    name.push(format!(".partial-{}", std::process::id()));
-    Ok(path.with_file_name(name))
-}
+#[cfg(test)]
+mod tests {
+    use std::io::{self, ErrorKind};
 
-fn write_whole(path: &Path, fill: impl FnOnce(&mut Archive) -> std::io::Result<()>) -> std::io::Result<()> {
-    let mut archive = Archive { zip: ZipWriter::new(BufWriter::new(File::create(path)?)) };
-    let written = fill(&mut archive);
-    if written.is_err() {
-        // Dropped, the archive would try to end itself and print a message of its own.
-        std::mem::forget(archive);
-        return written;
+    use unbraid_data::file_errors::cannot_write;
+    use zip::result::ZipError;
+
+    use super::*;
+
+    #[test]
+    fn what_the_system_said_is_told_through_the_archive() {
+        let system = || io::Error::from_raw_os_error(5);
+        let wrapped = io::Error::from(ZipError::Io(system()));
+        assert_eq!(wrapped.to_string(), "i/o error");
+        let message = cannot_write(Path::new("a.npz"), &wrapped).to_string();
+        assert_eq!(message, format!("cannot write a.npz: {}", system()));
+        let full = io::Error::from(ZipError::Io(ErrorKind::StorageFull.into()));
+        assert!(cannot_write(Path::new("a.npz"), &full).to_string().contains("no space left on the disk"));
     }
-    archive.zip.finish()?.into_inner()?.sync_all()
+
+    #[test]
+    fn an_archive_that_is_not_finished_leaves_what_was_there() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("a.npz");
+        std::fs::write(&path, b"old").unwrap();
+        let error = write_archive(&path, |archive| {
+            archive.begin("images", "|u1", &[9])?;
+            Err(io::Error::other(Error::new("image 3: the file was cut")))
+        });
+        assert_eq!(error.unwrap_err().to_string(), "image 3: the file was cut");
+        assert_eq!(std::fs::read(&path).unwrap(), b"old");
+        assert_eq!(std::fs::read_dir(folder.path()).unwrap().count(), 1);
+    }
 }

@@ -4,9 +4,12 @@
 
 use std::io::Write;
 use std::path::Path;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
 
-use unbraid_data::columns::{Roles, Understood};
-use unbraid_data::{MemoryLimit, Result, csv, parquet};
+use unbraid_data::Result;
+use unbraid_formats::columns::{Roles, Understood};
+use unbraid_formats::{MemoryLimit, csv, parquet};
 
 const TABLE: &str = "shape,z0,z1,angle,split\n\"a, b\",0.5,-1e3,.25,train\nheart,1,2,3,test\nheart,nan,2,1,train\n";
 
@@ -53,4 +56,20 @@ fn parquet_that_is_cut_or_changed_never_panics() {
     for bytes in damaged(&whole) {
         let _ = read(".parquet", &bytes);
     }
+}
+
+#[test]
+fn a_panic_of_the_decoder_is_an_error_and_the_thread_says_that_it_was_reading() {
+    let mut bytes = std::fs::read(Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/files/zstd.parquet")).unwrap();
+    // The column is then said to have a dictionary that is not there.
+    bytes[311] ^= 0x80;
+    let was_reading = Arc::new(AtomicBool::new(false));
+    let (heard, usual) = (was_reading.clone(), std::panic::take_hook());
+    std::panic::set_hook(Box::new(move |panic| match parquet::is_reading() {
+        true => heard.store(true, Ordering::Relaxed),
+        false => usual(panic),
+    }));
+    let message = read(".parquet", &bytes).unwrap_err().to_string();
+    assert!(message.contains("is not a whole Parquet file"), "{message}");
+    assert!(was_reading.load(Ordering::Relaxed) && !parquet::is_reading());
 }

@@ -9,17 +9,17 @@ use std::io::{BufReader, Read};
 use std::path::Path;
 
 use ndarray::Array2;
+use unbraid_data::error::{Error, Result};
+use unbraid_data::factor_kinds::{FactorKinds, factor_space};
+use unbraid_data::labelled_codes::{Extras, LabelledCodes, check_sizes};
+use unbraid_data::npy::{Announced, NpyArray, indices, open_file, unreadable};
+use unbraid_data::words::counted;
 use zip::ZipArchive;
 use zip::result::ZipError;
 
 use crate::archive::write_archive;
-use crate::error::{Error, Result};
 use crate::factor_array::{check_count, factor_array, rows_and_factors};
-use crate::factor_kinds::{FactorKinds, factor_space};
-use crate::labelled_codes::{Extras, LabelledCodes, check_sizes};
 use crate::memory_limit::MemoryLimit;
-use crate::npy::{Announced, NpyArray, indices, open_file, unreadable};
-use crate::words::counted;
 
 /// The arrays that may stand beside codes and factors.
 const OPTIONAL: [&str; 9] = [
@@ -193,12 +193,12 @@ mod tests {
     use std::io::Write;
 
     use tempfile::NamedTempFile;
+    use unbraid_data::factor_space::{Factor, FactorSpace};
+    use unbraid_data::npy::write_header;
     use zip::ZipWriter;
     use zip::write::SimpleFileOptions;
 
     use super::*;
-    use crate::factor_space::{Factor, FactorSpace};
-    use crate::npy::write_header;
 
     /// An archive of arrays, each with its name, numpy's type, shape and bytes.
     fn archive(arrays: &[(&str, &str, &[usize], Vec<u8>)]) -> NamedTempFile {

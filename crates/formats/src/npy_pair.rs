@@ -2,12 +2,13 @@
 
 use std::path::Path;
 
-use crate::error::Result;
+use unbraid_data::error::Result;
+use unbraid_data::factor_kinds::{FactorKinds, factor_space};
+use unbraid_data::labelled_codes::{Extras, LabelledCodes, check_sizes};
+use unbraid_data::npy::{read_announced, read_file, read_table};
+
 use crate::factor_array::{factor_array, rows_and_factors};
-use crate::factor_kinds::{FactorKinds, factor_space};
-use crate::labelled_codes::{Extras, LabelledCodes, check_sizes};
 use crate::memory_limit::MemoryLimit;
-use crate::npy::{read_announced, read_file, read_table};
 use crate::npz::rows_and_latents;
 
 /// Reads codes and factors; the factors are called `factor_0`, `factor_1` and so on.
@@ -46,9 +47,9 @@ mod tests {
     use std::fs;
 
     use tempfile::tempdir;
+    use unbraid_data::npy::write_header;
 
     use super::*;
-    use crate::npy::write_header;
 
     #[test]
     fn a_pair_is_read_and_its_rows_are_counted() {

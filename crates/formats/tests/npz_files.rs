@@ -2,6 +2,7 @@
 
 #![expect(clippy::unwrap_used, reason = "a test that panics has failed")]
 
+#[path = "../../data/tests/outside/mod.rs"]
 mod outside;
 
 use std::io::{Cursor, Write};
@@ -12,9 +13,9 @@ use tempfile::{NamedTempFile, tempdir};
 use toml::Table;
 use unbraid_data::LabelledCodes;
 use unbraid_data::datasets::build;
-use unbraid_data::export::export_npz;
 use unbraid_data::npy::{NpyArray, write_header};
-use unbraid_data::npz::read_labelled_codes;
+use unbraid_formats::export::export_npz;
+use unbraid_formats::npz::read_labelled_codes;
 use zip::ZipWriter;
 use zip::write::SimpleFileOptions;
 

@@ -3,7 +3,7 @@
 use std::path::PathBuf;
 
 use unbraid_data::Result;
-use unbraid_experiment::evaluation::{Choice, Input, Which, evaluate};
+use unbraid_experiment::evaluation::{Choice, Which, evaluate};
 use unbraid_metrics::Scores;
 use unbraid_report::evaluation::{Content, Evaluated, evaluation_json, short_names, write_evaluation};
 use unbraid_report::headlines::headlines;

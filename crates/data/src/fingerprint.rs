@@ -1,10 +1,11 @@
 //! What a run keeps of its dataset: the factor space, the shape of the images, and a fingerprint of their pixels.
 //!
-//! With it the pages of a run need not open the dataset, and a run can tell that it would go on with other images. The fingerprint
-//! is a CRC-32 of the number and shape of the images, of the factors' names and sizes, and of the factor values and the pixels
-//! image by image, in the order of their numbers. Of a dataset with more than 2^26 pixel values it takes evenly spread
-//! images, as many as have that many values: a change in the others alone goes unseen. Pixels are those before standardisation, as
-//! bytes where they are bytes. Groups of images are read side by side and joined in order, so threads make no difference.
+//! With it the pages of a run need not open the dataset, and a run can tell that it would go on with other images. The
+//! fingerprint is a CRC-32 of the number and shape of the images, of the factors' names and sizes, and of the factor
+//! values and the pixels image by image, in the order of their numbers. Of a dataset with more than 2^26 pixel values it
+//! takes evenly spread images, as many as have that many values: a change in the others alone goes unseen. Pixels are
+//! those before standardisation, as bytes where they are bytes. Groups of images are read side by side and joined in
+//! order, so threads make no difference.
 
 use crc32fast::Hasher;
 use rayon::prelude::*;

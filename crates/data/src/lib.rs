@@ -1,7 +1,7 @@
 //! Factor spaces, datasets, samplers and labelled codes. Knows no tensors.
 //!
-//! Everything that the other crates share also starts here: the error type, named random streams, and the way in
-//! which settings are read from a table.
+//! Everything that the other crates share also starts here: the error type, named random streams, the way in which
+//! settings are read from a table, arrays of numpy, and files that appear whole.
 
 pub mod datasets;
 pub mod error;

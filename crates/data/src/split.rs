@@ -1,10 +1,10 @@
 //! The parts of a dataset: the images that are learned from, and those that are kept for validation and for a test.
 //!
-//! Loader, samplers and encoder share one [`Split`]. It follows from the number of images, the fractions and a seed of its own,
-//! so that runs with other seeds are validated and tested on the same images: all images are put in a random order, train
-//! images come first, then those of validation, then those of the test. A part ends at the sum of the fractions up to it, times
-//! the number of images, rounded to the nearest whole number and a half upwards; fractions that sum to 1 leave out no
-//! image. Where all images are learned from, no table of their numbers is held.
+//! Loader, samplers and encoder share one [`Split`]. It follows from the number of images, the fractions and a seed of its
+//! own, so that runs with other seeds are validated and tested on the same images: all images are put in a random order,
+//! train images come first, then those of validation, then those of the test. A part ends at the sum of the fractions up
+//! to it, times the number of images, rounded to the nearest whole number and a half upwards; fractions that sum to 1
+//! leave out no image. Where all images are learned from, no table of their numbers is held.
 
 use rand::seq::index;
 use serde::{Deserialize, Serialize};
@@ -53,7 +53,7 @@ pub const SETTINGS: &[Setting] = &[
     Setting {
         name: "test",
         values: Values::Number(0.0, 1.0),
-        meaning: "share of the images that the final scores are of; all images where all parts but train are empty",
+        meaning: "share of the images that is kept for the final scores",
     },
     Setting { name: "seed", values: Values::Whole(0, u64::MAX), meaning: "which images belong to which part" },
 ];

@@ -1,9 +1,9 @@
 //! A dataset whose pixels are standardised: the setting `standardise` that every dataset takes.
 //!
-//! Michlo 2022 (T1), A.3.3 and table A.2: of each channel the mean is taken away, and what is left is divided by the mean over
-//! images of each image's own standard deviation ([`crate::stats`]). The constants are those of all images of the dataset, after
-//! `fix`. A channel that does not vary within an image (points in space are images of one pixel) is divided by the
-//! deviation of all its pixels together, and one that never varies is not divided at all, so it is 0 everywhere.
+//! Michlo 2022 (T1), A.3.3 and table A.2: of each channel the mean is taken away, and what is left is divided by the mean
+//! over images of each image's own standard deviation ([`crate::stats`]). The constants are those of all images of the
+//! dataset, after `fix`. A channel that does not vary within an image (points in space are images of one pixel) is divided
+//! by the deviation of all its pixels together, and one that never varies is not divided at all, so it is 0 everywhere.
 
 use crate::datasets::{Dataset, ImageShape};
 use crate::error::{Error, Result};

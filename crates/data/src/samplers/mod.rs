@@ -26,6 +26,9 @@ pub trait Sampler: Send + Sync {
     fn draw(&self, anchor: usize, rng: &mut Rng) -> Result<Vec<usize>>;
 }
 
+/// Builds a sampler from its settings, the factors of the images, and the split whose train images it draws.
+pub type Build = fn(&Table, &FactorSpace, &Arc<Split>) -> Result<Box<dyn Sampler>>;
+
 /// One row of the list of samplers.
 pub struct Entry {
     /// The name in configs and commands.
@@ -37,7 +40,7 @@ pub struct Entry {
     /// Its settings, in the order in which they are told.
     pub settings: &'static [Setting],
     /// Builds it with these settings for images of these factors, of which the train images are drawn.
-    pub build: fn(&Table, &FactorSpace, &Arc<Split>) -> Result<Box<dyn Sampler>>,
+    pub build: Build,
     /// Fills in the settings that were left out.
     pub complete: fn(&Table) -> Result<Table>,
 }

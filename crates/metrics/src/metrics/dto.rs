@@ -132,12 +132,13 @@ mod tests {
     use unbraid_data::{FactorSpace, LabelledCodes, Seed};
 
     use super::*;
+    use crate::statistics::normal::normal_noise;
 
     /// A rotation drawn uniformly: normal numbers, each column made orthogonal to those before it.
     fn random_rotation(n: usize, rng: &mut Rng) -> Array2<f64> {
         let mut columns: Vec<ndarray::Array1<f64>> = Vec::new();
         while columns.len() < n {
-            let mut column = ndarray::Array1::from_shape_simple_fn(n, || standard_normal(rng));
+            let mut column = ndarray::Array1::from_shape_simple_fn(n, || normal_noise(rng));
             // Twice, since once leaves rounding errors of the size of the columns' likeness.
             for other in columns.iter().chain(&columns) {
                 let along = column.dot(other);
@@ -147,13 +148,6 @@ mod tests {
             columns.push(column / length);
         }
         Array2::from_shape_fn((n, n), |(row, column)| columns[column][row])
-    }
-
-    /// Box and Muller's way.
-    fn standard_normal(rng: &mut Rng) -> f64 {
-        use rand::RngExt;
-        let (radius, angle): (f64, f64) = (1.0 - rng.random::<f64>(), rng.random());
-        (-2.0 * radius.ln()).sqrt() * (2.0 * PI * angle).cos()
     }
 
     /// The least distance over all signed permutations, tried one after the other.

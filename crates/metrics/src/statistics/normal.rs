@@ -1,6 +1,7 @@
 //! The standard normal distribution.
 
 use rand::RngExt;
+use rand_distr::StandardNormal;
 use unbraid_data::Rng;
 
 /// The number that a standard normal variable stays below with probability `p`, for `p` strictly between 0 and 1, to
@@ -22,8 +23,7 @@ pub fn normal_quantile(p: f64) -> f64 {
 
 /// A draw from the standard normal distribution.
 pub fn normal_noise(rng: &mut Rng) -> f64 {
-    // The middle of one of 2^53 equal parts of (0, 1), so that neither end is ever drawn.
-    normal_quantile(((rng.random::<u64>() >> 11) as f64 + 0.5) / (1_u64 << 53) as f64)
+    rng.sample(StandardNormal)
 }
 
 /// `sum_i coefficients[i] x^i`.

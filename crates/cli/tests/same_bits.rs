@@ -34,6 +34,50 @@ batch_size = 6
 checkpoint_every = 3
 "#;
 
+/// A framework with a memory, parameters or a network of its own, or another posterior, with validation images scored on the way.
+fn selected(framework: &str) -> String {
+    format!(
+        r#"
+seed = 5
+rows = 80
+
+[dataset]
+name = "dsprites"
+fix = {{ shape = 0, orientation = 0 }}
+
+[split]
+train = 0.8
+validation = 0.1
+test = 0.1
+
+[framework]
+{framework}
+
+[model]
+name = "mlp"
+latents = 3
+encoder = [24]
+decoder = [24]
+
+[training]
+steps = 40
+batch_size = 8
+checkpoint_every = 5
+
+[selection]
+metric = "mig"
+every = 7
+"#
+    )
+}
+
+const SELECTED: [&str; 4] = [
+    "name = 'factor_vae'\nwidth = 48",
+    "name = 'control_vae'\nkl = 4.0",
+    "name = 'sigma_vae'",
+    "name = 'beta_vae_full'\nbeta = 1.0",
+];
+
 fn compare(place: &Place, wanted: &str, found: &str) {
     for ((name, wanted), (_, found)) in exact_files(&place.path(wanted)).iter().zip(exact_files(&place.path(found))) {
         assert!(*wanted == found, "{name} differs");
@@ -45,9 +89,14 @@ fn one_thread_or_two_give_the_same_bytes() {
     let place = Place::new();
     place.write("small.toml", SMALL);
     place.write("pairs.toml", PAIRS);
-    for config in ["small.toml", "pairs.toml"] {
+    let mut configs = vec!["small.toml".to_string(), "pairs.toml".to_string()];
+    for (number, framework) in SELECTED.into_iter().enumerate() {
+        configs.push(format!("selected{number}.toml"));
+        place.write(&configs[number + 2], selected(framework));
+    }
+    for config in &configs {
         for threads in ["1", "2", "3"] {
-            place.output(&["train", config, "--threads", threads, "--out", &format!("{config}-{threads}")]);
+            place.output(&["train", config.as_str(), "--threads", threads, "--out", &format!("{config}-{threads}")]);
         }
         compare(&place, &format!("{config}-1"), &format!("{config}-2"));
         compare(&place, &format!("{config}-1"), &format!("{config}-3"));
@@ -66,17 +115,28 @@ fn another_seed_gives_other_bytes() {
 
 #[test]
 fn killed_at_random_moments_and_resumed_gives_the_same_bytes() {
+    kill_and_resume(PAIRS, 4);
+}
+
+#[test]
+fn frameworks_with_parts_of_their_own_resume_to_the_same_bytes_with_selection_on() {
+    for framework in SELECTED {
+        kill_and_resume(&selected(framework), 2);
+    }
+}
+
+fn kill_and_resume(config: &str, attempts: usize) {
     let place = Place::new();
-    place.write("pairs.toml", PAIRS);
+    place.write("run.toml", config);
     let began = Instant::now();
-    place.output(&["train", "pairs.toml", "--out", "alone"]);
+    place.output(&["train", "run.toml", "--out", "alone"]);
     let whole = began.elapsed();
 
     let mut rng = Seed(1).stream("kills");
     let mut n_killed = 0;
-    for attempt in 0..4 {
+    for attempt in 0..attempts {
         let run = format!("killed{attempt}");
-        let mut arguments = vec!["train", "pairs.toml", "--out", &run];
+        let mut arguments = vec!["train", "run.toml", "--out", &run];
         // Kill again and again, at moments spread over the whole run, until it gets to its end by itself.
         for _ in 0..3 {
             let mut child = place.command(&arguments).stdout(Stdio::null()).stderr(Stdio::null()).spawn().unwrap();

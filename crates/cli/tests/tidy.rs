@@ -15,7 +15,7 @@ use support::Place;
 const LIST_FOLDERS: &[(&str, &str, &[&str])] = &[
     ("crates/data/src/datasets", "datasets", &[]),
     ("crates/data/src/samplers", "samplers", &[]),
-    ("crates/learn/src/nets", "models", &["layers"]),
+    ("crates/learn/src/networks", "models", &["layers"]),
     ("crates/learn/src/frameworks", "frameworks", &[]),
     ("crates/learn/src/reconstruction", "reconstructions", &[]),
     ("crates/learn/src/optimisers", "optimisers", &[]),

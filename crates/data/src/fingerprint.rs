@@ -83,7 +83,7 @@ impl DatasetRecord {
             });
             format!("the factors {}", sizes.collect::<Vec<_>>().join(", "))
         };
-        let told = |record: &Self| {
+        let aspects = |record: &Self| {
             [
                 format!("dataset \"{}\"", record.name),
                 images(record),
@@ -91,7 +91,7 @@ impl DatasetRecord {
                 format!("images of fingerprint {}", record.fingerprint),
             ]
         };
-        match told(self).into_iter().zip(told(now)).find(|(before, now)| before != now) {
+        match aspects(self).into_iter().zip(aspects(now)).find(|(before, now)| before != now) {
             None => Ok(()),
             Some((before, now)) => Err(Error::new(format!("wanted {before}, found {now}"))
                 .help("the run was made with other images: give them back, or start a new run")),

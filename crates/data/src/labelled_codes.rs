@@ -44,6 +44,19 @@ pub struct Extras {
 
 impl LabelledCodes {
     /// Checks the parts and puts them together.
+    ///
+    /// ```
+    /// use ndarray::array;
+    /// use unbraid_data::labelled_codes::Extras;
+    /// use unbraid_data::{FactorSpace, LabelledCodes};
+    ///
+    /// // Two factors of two values each, and two latents that are the factors.
+    /// let factors = array![[0.0, 0.0], [0.0, 1.0], [1.0, 0.0], [1.0, 1.0]];
+    /// let space = FactorSpace::grid([("shape", 2), ("scale", 2)]);
+    /// let data = LabelledCodes::new(factors.clone(), factors, space, Extras::default())?;
+    /// assert_eq!((data.n_rows(), data.n_latents()), (4, 2));
+    /// # Ok::<(), unbraid_data::Error>(())
+    /// ```
     pub fn new(codes: Array2<f64>, factors: Array2<f64>, space: FactorSpace, extras: Extras) -> Result<Self> {
         check_tables(&codes, &factors, &space)?;
         check_extras(&codes, &extras)?;

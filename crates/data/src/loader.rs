@@ -73,6 +73,21 @@ struct Worker {
 
 impl Loader {
     /// Starts `n_threads` threads that fill batches, beginning with those of `first_step`.
+    ///
+    /// ```
+    /// use std::sync::Arc;
+    /// use toml::Table;
+    /// use unbraid_data::{Dataset, Loader, Loading, Seed, Split, datasets, samplers};
+    ///
+    /// let dataset: Arc<dyn Dataset> = datasets::build("xy_object", &Table::new())?.into();
+    /// let split = Arc::new(Split::all(dataset.n_images()));
+    /// let sampler = samplers::build("pair", &Table::new(), dataset.factors(), &split)?.into();
+    /// let loading = Loading { dataset, sampler, split, seed: Seed(1), batch_size: 8, n_batches: 1 };
+    /// let batch = Loader::start(loading, 0, 1)?.next_batch()?;
+    /// // Both members of eight pairs, with their images' numbers and factors.
+    /// assert_eq!((batch.members.len(), batch.members[0].numbers.len()), (2, 8));
+    /// # Ok::<(), unbraid_data::Error>(())
+    /// ```
     pub fn start(loading: Loading, first_step: u64, n_threads: usize) -> Result<Self> {
         loading.check()?;
         if n_threads == 0 {

@@ -191,7 +191,7 @@ mod tests {
 
     #[test]
     fn what_a_setting_takes_is_told_in_words() {
-        let told = [
+        let shown = [
             (Values::Whole(1, 20), "a whole number from 1 to 20"),
             (Values::Whole(0, u64::MAX), "a whole number from 0"),
             (Values::Number(1e-100, 0.5), "1e-100 to 0.5"),
@@ -201,7 +201,7 @@ mod tests {
             (Values::Flag, "true or false"),
             (Values::Words("a list"), "a list"),
         ];
-        for (values, text) in told {
+        for (values, text) in shown {
             assert_eq!(values.to_string(), text);
         }
     }

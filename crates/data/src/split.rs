@@ -11,7 +11,6 @@ use serde::{Deserialize, Serialize};
 
 use crate::error::{Error, Result};
 use crate::seed::Seed;
-use crate::settings::{Setting, Values};
 
 /// The tables of more images than this would take gigabytes.
 const MOST_IMAGES: usize = 1 << 27;
@@ -37,26 +36,6 @@ impl Default for Fractions {
         Self { train: 1.0, validation: 0.0, test: 0.0, seed: 1 }
     }
 }
-
-/// The settings of a split, in the order in which they are told.
-pub const SETTINGS: &[Setting] = &[
-    Setting {
-        name: "train",
-        values: Values::Number(0.0, 1.0),
-        meaning: "share of the images that is learned from; at least one image",
-    },
-    Setting {
-        name: "validation",
-        values: Values::Number(0.0, 1.0),
-        meaning: "share of the images that is scored while training",
-    },
-    Setting {
-        name: "test",
-        values: Values::Number(0.0, 1.0),
-        meaning: "share of the images that is kept for the final scores",
-    },
-    Setting { name: "seed", values: Values::Whole(0, u64::MAX), meaning: "which images belong to which part" },
-];
 
 impl Fractions {
     /// Each fraction is between 0 and 1, and they sum to at most 1.
@@ -148,6 +127,16 @@ impl Split {
     }
 
     /// Splits `n_images` images by these fractions. A part that is asked for has at least one image.
+    ///
+    /// ```
+    /// use unbraid_data::Split;
+    /// use unbraid_data::split::Fractions;
+    ///
+    /// let fractions = Fractions { train: 0.8, validation: 0.1, test: 0.1, seed: 1 };
+    /// let split = Split::new(1000, &fractions)?;
+    /// assert_eq!((split.train().len(), split.test().len()), (800, 100));
+    /// # Ok::<(), unbraid_data::Error>(())
+    /// ```
     pub fn new(n_images: usize, fractions: &Fractions) -> Result<Self> {
         fractions.check()?;
         if fractions.is_whole() {
@@ -266,13 +255,5 @@ mod tests {
         );
         assert!(message(10, &fractions(0.9, 0.01, 0.0)).starts_with("setting \"validation\" is 0.01, which of 10"));
         assert!(message(1 << 36, &fractions(0.5, 0.5, 0.0)).contains("too large to be split"));
-    }
-
-    #[test]
-    fn every_setting_is_told() {
-        let told: Vec<&str> = SETTINGS.iter().map(|setting| setting.name).collect();
-        let table = crate::settings::as_table(&Fractions::default());
-        assert_eq!(told.len(), table.len());
-        assert!(told.iter().all(|name| table.contains_key(*name)));
     }
 }

@@ -1,8 +1,8 @@
-//! The mean and the standard deviations of a dataset's pixels, by which a net's inputs are standardised.
+//! The mean and the standard deviations of a dataset's pixels, by which a network's inputs are standardised.
 //!
 //! Michlo 2022 (T1), table A.2, standardises by the mean over images of each image's own standard
 //! deviation (over n-1 pixels), not by the deviation of all pixels together. Both are here. Summed in 64 bits are the
-//! 32-bit pixels that nets see, as in the published constants: with bytes divided exactly, the mean of `xy_object` would
+//! 32-bit pixels that networks see, as in the published constants: with bytes divided exactly, the mean of `xy_object` would
 //! differ from its tenth digit on. Images are taken in fixed groups, so threads make no difference.
 
 use rayon::prelude::*;

@@ -98,6 +98,16 @@ impl Config {
     }
 
     /// Reads the text of a config and puts overrides (`framework.beta=8`) into it.
+    ///
+    /// ```
+    /// use unbraid_experiment::Config;
+    ///
+    /// let text = "[dataset]\nname = 'xy_squares'\n[framework]\nname = 'beta_vae'";
+    /// let config = Config::parse(text, &["framework.beta=8".to_string()])?;
+    /// assert_eq!(config.framework.settings["beta"].as_float(), Some(8.0));
+    /// assert_eq!(config.model.name, "conv64");
+    /// # Ok::<(), unbraid_data::Error>(())
+    /// ```
     pub fn parse(text: &str, overrides: &[String]) -> Result<Self> {
         Self::from_changed(parse_toml(text)?, overrides)
     }
@@ -135,10 +145,9 @@ impl Config {
         let split = split.map_err(|error| error.of("[split]"))?;
         let sampler =
             Named::take(&mut table, "sampler", Some(row.sampler))?.complete("[sampler]", samplers::complete)?;
-        let model = Named::take(&mut table, "model", Some("conv64"))?
-            .complete("[model]", networks::complete)?;
-        let optimiser = Named::take(&mut table, "optimiser", Some("adam"))?
-            .complete("[optimiser]", optimisers::complete)?;
+        let model = Named::take(&mut table, "model", Some("conv64"))?.complete("[model]", networks::complete)?;
+        let optimiser =
+            Named::take(&mut table, "optimiser", Some("adam"))?.complete("[optimiser]", optimisers::complete)?;
         let training = section(&mut table, "training")?.unwrap_or_default();
         let training = settings::read::<Training>(&training).map_err(|error| error.of("[training]"))?;
         training.check()?;

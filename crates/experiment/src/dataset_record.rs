@@ -2,6 +2,7 @@
 //! with other images.
 
 use ndarray::Array2;
+use unbraid_data::datasets::read_factors;
 use unbraid_data::factor_space::values_of;
 use unbraid_data::fingerprint::DatasetRecord;
 use unbraid_data::{Dataset, Result, datasets};
@@ -30,20 +31,10 @@ pub fn dataset_record(folder: &RunFolder, config: &Config) -> Result<DatasetReco
 /// The factors of these images, `[rows, factors]`. Those of a grid follow from the images' numbers; for others the dataset is opened.
 pub(crate) fn factors_of_record(record: &DatasetRecord, config: &Config, rows: &[usize]) -> Result<Array2<f64>> {
     let Ok(sizes) = record.factor_space()?.grid_sizes() else {
-        return Ok(factors_of(open(config)?.as_ref(), rows));
+        return Ok(read_factors(open(config)?.as_ref(), rows));
     };
-    let values: Vec<f64> =
-        rows.iter().flat_map(|&row| values_of(row, &sizes)).map(|value| value as f64).collect();
+    let values: Vec<f64> = rows.iter().flat_map(|&row| values_of(row, &sizes)).map(|value| value as f64).collect();
     Ok(Array2::from_shape_vec((rows.len(), sizes.len()), values).expect("a value for each factor"))
-}
-
-/// The factors of these images, `[rows, factors]`.
-pub(crate) fn factors_of(dataset: &dyn Dataset, rows: &[usize]) -> Array2<f64> {
-    let mut factors = Array2::zeros((rows.len(), dataset.factors().n_factors()));
-    for (mut values, &row) in factors.outer_iter_mut().zip(rows) {
-        dataset.read_factors(row, values.as_slice_mut().expect("a new matrix is row-major"));
-    }
-    factors
 }
 
 fn open(config: &Config) -> Result<Box<dyn Dataset>> {

@@ -31,7 +31,8 @@ const AT_ONCE: usize = 256;
 
 /// Whether one of these metrics needs the decoder's Jacobians.
 pub fn wants_jacobians(metrics: &[Named]) -> bool {
-    let needs = |metric: &Named| unbraid_metrics::find(&metric.name).is_ok_and(|entry| entry.needs.contains(&Need::Jacobians));
+    let needs =
+        |metric: &Named| unbraid_metrics::find(&metric.name).is_ok_and(|entry| entry.needs.contains(&Need::Jacobians));
     metrics.iter().any(needs)
 }
 

@@ -3,6 +3,7 @@
 use std::ops::ControlFlow;
 
 use toml::Value;
+use unbraid_data::datasets::read_factors;
 use unbraid_data::labelled_codes::Extras;
 use unbraid_data::{Dataset, Error, FactorSpace, LabelledCodes, Result, Seed};
 use unbraid_learn::TrainedModel;
@@ -11,7 +12,7 @@ use unbraid_report::RunFolder;
 use unbraid_report::run_folder::quoted;
 
 use crate::config::{Config, Named};
-use crate::dataset_record::{dataset_record, factors_of, factors_of_record};
+use crate::dataset_record::{dataset_record, factors_of_record};
 use crate::jacobians::{wants_jacobians, why_no_jacobians, with_jacobians};
 use crate::prepare::rows_to_encode;
 use crate::trained_run::TrainedRun;
@@ -53,7 +54,8 @@ fn encode_some(
         kl_divergences: encoded.kl_divergences.map(as_f64),
         ..Extras::default()
     };
-    let (factors, space) = (factors_of(dataset, rows), encoded_space(rows.len(), dataset.factors(), dataset.n_images()));
+    let (factors, space) =
+        (read_factors(dataset, rows), encoded_space(rows.len(), dataset.factors(), dataset.n_images()));
     LabelledCodes::new(encoded.codes.mapv(f64::from), factors, space, extras).map(Some)
 }
 

@@ -4,8 +4,8 @@ use std::path::Path;
 use std::sync::Arc;
 
 use toml::Value;
-use unbraid_data::words::{counted, listed};
 use unbraid_data::fingerprint::DatasetRecord;
+use unbraid_data::words::{counted, listed};
 use unbraid_data::{Error, Result, Split, samplers};
 use unbraid_learn::checkpoint;
 use unbraid_report::RunFolder;

@@ -22,6 +22,23 @@ use crate::watch::Watch;
 
 /// Starts a run in a new folder and carries it to its end. All that can be wrong with the config was found when it was
 /// prepared, before there is a folder.
+///
+/// ```
+/// use unbraid_experiment::prepare::prepare;
+/// use unbraid_experiment::watch::Nobody;
+/// use unbraid_experiment::{Config, TrainedRun, run};
+///
+/// let text = "[dataset]\nname = 'xy_squares'\nsquares = 1\n[framework]\nname = 'vae'\n[model]\nname = 'linear'\n\
+///             [training]\nsteps = 3\nbatch_size = 4\n[[metrics]]\nname = 'mig'";
+/// let config = Config::parse(text, &[])?;
+/// # let folder = tempfile::tempdir()?;
+/// # let path = folder.path().join("run");
+/// run::start(&config, prepare(&config)?, &path, &mut Nobody)?;
+///
+/// let trained = TrainedRun::open(&path)?;
+/// assert_eq!((trained.step, trained.model.latents()), (3, 2));
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
 pub fn start(config: &Config, mut prepared: Prepared, path: &Path, watch: &mut dyn Watch) -> Result<Ending> {
     let folder = RunFolder::create(path, &config.to_toml())?;
     let _held = hold(&folder)?;

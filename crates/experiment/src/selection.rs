@@ -50,7 +50,8 @@ impl Selection {
         }
         let metric = &selection.metric;
         if headline(metric)?.better == Better::Neither {
-            let message = format!("[selection] setting \"metric\" is \"{metric}\", of which neither more nor less is better");
+            let message =
+                format!("[selection] setting \"metric\" is \"{metric}\", of which neither more nor less is better");
             let suited = METRICS.iter().filter(|entry| entry.scores[0].better != Better::Neither);
             let suited: Vec<&str> = suited.map(|entry| entry.name).collect();
             return Err(Error::new(message).help(format!("choose one of {}", suited.join(", "))));
@@ -61,9 +62,8 @@ impl Selection {
     /// Whether there are validation images, and steps enough to look at them.
     pub(crate) fn check(&self, config: &Config, split: &Split) -> Result<()> {
         if split.validation().is_empty() {
-            return Err(Error::new("[selection] scores validation images, and there are none").help(
-                "keep some: [split] with train = 0.8, validation = 0.1, test = 0.1; or leave [selection] out",
-            ));
+            return Err(Error::new("[selection] scores validation images, and there are none")
+                .help("keep some: [split] with train = 0.8, validation = 0.1, test = 0.1; or leave [selection] out"));
         }
         if self.every > config.training.steps {
             let message = format!("[selection] setting \"every\" is {}, more than all steps", self.every);
@@ -100,13 +100,7 @@ impl<'a> Selector<'a> {
     }
 
     /// Scores the validation images, logs the score, and keeps the checkpoint where it is the best so far.
-    pub fn look(
-        &mut self,
-        folder: &RunFolder,
-        dataset: &dyn Dataset,
-        learner: &Learner,
-        bytes: &[u8],
-    ) -> Result<()> {
+    pub fn look(&mut self, folder: &RunFolder, dataset: &dyn Dataset, learner: &Learner, bytes: &[u8]) -> Result<()> {
         let data = encode_images(&learner.trained(), dataset, &self.rows)?;
         let seed = Seed(self.config.seed);
         let metrics = std::slice::from_ref(&self.metric);
@@ -126,7 +120,9 @@ impl<'a> Selector<'a> {
 /// The row with the best score, the first of several; none where no score is defined.
 pub fn best(rows: &[SelectionRow], better: Better) -> Option<&SelectionRow> {
     rows.iter().filter(|row| row.value.is_some()).fold(None, |best: Option<&SelectionRow>, row| match best {
-        Some(known) if !is_better(better, row.value.unwrap_or(f64::NAN), known.value.unwrap_or(f64::NAN)) => Some(known),
+        Some(known) if !is_better(better, row.value.unwrap_or(f64::NAN), known.value.unwrap_or(f64::NAN)) => {
+            Some(known)
+        }
         _ => Some(row),
     })
 }

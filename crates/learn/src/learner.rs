@@ -42,6 +42,25 @@ pub struct StepLosses {
 
 impl Learner {
     /// Before the first step: a network for images of this shape, whose first weights are drawn from the seed.
+    ///
+    /// ```
+    /// use ndarray::Array2;
+    /// use toml::Table;
+    /// use unbraid_data::{ImageShape, Seed};
+    /// use unbraid_learn::{Batch, Device, Learner, Member, frameworks, networks, optimisers};
+    ///
+    /// let shape = ImageShape { height: 1, width: 1, channels: 3 };
+    /// let network = networks::build("linear", &"latents = 2".parse()?, shape)?;
+    /// let framework = frameworks::build("beta_vae", &"beta = 2.0".parse()?)?;
+    /// let optimiser = optimisers::build("adam", &Table::new())?;
+    /// let mut learner = Learner::new(network, framework, optimiser, shape, Seed(1), Device::cpu())?;
+    ///
+    /// let images = learner.model.parameters.tensor(vec![0.1, 0.2, 0.3, 0.4, 0.5, 0.6], [2, 3]);
+    /// let member = Member { images, numbers: vec![0, 1], factors: Array2::zeros((2, 0)) };
+    /// let losses = learner.step(&Batch { step: 0, members: vec![member] }, 1e-3)?;
+    /// assert_eq!(losses.parts[1].name, "kl");
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
     pub fn new(
         network: Box<dyn Network>,
         framework: Box<dyn Framework>,

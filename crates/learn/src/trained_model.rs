@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use burn::tensor::Tensor;
 use ndarray::Array2;
-use rayon::prelude::*;
+use unbraid_data::datasets::read_images;
 use unbraid_data::{Dataset, Result};
 
 use crate::frameworks::Framework;
@@ -59,6 +59,25 @@ impl TrainedModel {
 
     /// Encodes the images with these numbers. `progress` hears how many are done and says whether to go on; nothing comes of it
     /// where it breaks off.
+    ///
+    /// ```
+    /// # use toml::Table;
+    /// # use unbraid_data::{Seed, datasets};
+    /// # use unbraid_learn::{Device, Learner, frameworks, networks, optimisers};
+    /// use std::ops::ControlFlow;
+    ///
+    /// # let dataset = datasets::build("xy_squares", &"squares = 1".parse()?)?;
+    /// # let shape = dataset.image_shape();
+    /// # let network = networks::build("linear", &"latents = 2".parse()?, shape)?;
+    /// # let framework = frameworks::build("vae", &Table::new())?;
+    /// # let optimiser = optimisers::build("adam", &Table::new())?;
+    /// # let learner = Learner::new(network, framework, optimiser, shape, Seed(1), Device::cpu())?;
+    /// let model = learner.trained();
+    /// let encoded = model.encode(dataset.as_ref(), &[0, 1, 2], |_| ControlFlow::Continue(()))?.unwrap();
+    /// let images = model.decode(&encoded.codes).unwrap();
+    /// assert_eq!((encoded.codes.dim(), images.len()), ((3, 2), 3 * shape.n_pixels()));
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
     pub fn encode(
         &self,
         dataset: &dyn Dataset,
@@ -80,7 +99,8 @@ impl TrainedModel {
                 return Ok(None);
             }
         }
-        let matrix = |values| Array2::from_shape_vec((rows.len(), self.latents()), values).expect("a row for each image");
+        let matrix =
+            |values| Array2::from_shape_vec((rows.len(), self.latents()), values).expect("a row for each image");
         let where_any = |values: Vec<f32>| Some(values).filter(|values| !values.is_empty());
         Ok(Some(Encoded {
             codes: matrix(codes),
@@ -107,12 +127,4 @@ impl TrainedModel {
         let n_rows = values.len() / n_columns;
         self.model.parameters.tensor(values, [n_rows, n_columns])
     }
-}
-
-/// Images with these numbers, one after the other, read side by side.
-fn read_images(dataset: &dyn Dataset, rows: &[usize]) -> Result<Vec<f32>> {
-    let pixels = dataset.image_shape().n_pixels();
-    let mut images = vec![0.0; rows.len() * pixels];
-    images.par_chunks_mut(pixels).zip(rows).try_for_each(|(image, &row)| dataset.read_image(row, image))?;
-    Ok(images)
 }

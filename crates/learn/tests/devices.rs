@@ -36,7 +36,11 @@ fn check_same(parts: Parts, steps: u64, n_images: usize) {
 fn every_framework_has_the_same_losses() {
     for entry in FRAMEWORKS {
         let settings = if entry.name == "factor_vae" { "width = 32" } else { "" };
-        check_same(Parts::new((entry.name, settings), ("mlp", "latents = 3\nencoder = [16]\ndecoder = [16]"), POINT), 50, 16);
+        check_same(
+            Parts::new((entry.name, settings), ("mlp", "latents = 3\nencoder = [16]\ndecoder = [16]"), POINT),
+            50,
+            16,
+        );
     }
 }
 

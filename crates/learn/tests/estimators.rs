@@ -28,8 +28,7 @@ fn part(losses: &StepLosses, name: &str) -> f64 {
 
 /// The mean of a part over the last steps of some.
 fn mean_at_the_end(learner: &mut Learner, steps: u64, last: u64, rate: f64, name: &str) -> f64 {
-    let values: Vec<f64> =
-        (0..steps).map(|_| part(&step_on_normal_points(learner, 128, rate), name)).collect();
+    let values: Vec<f64> = (0..steps).map(|_| part(&step_on_normal_points(learner, 128, rate), name)).collect();
     values[(steps - last) as usize..].iter().sum::<f64>() / last as f64
 }
 

@@ -8,11 +8,11 @@ use rand::RngExt;
 use support::{POINT, Parts};
 use toml::Table;
 use unbraid_data::{Rng, Seed};
+use unbraid_learn::Device;
 use unbraid_learn::ops::{
     Activation, ConvLayer, Direction, PixelLoss, conv_stack, conv_stack_of_burn, is_on_cpu, linear, linear_of_burn,
     pixel_sums,
 };
-use unbraid_learn::Device;
 use unbraid_learn::reconstruction::RECONSTRUCTIONS;
 use unbraid_learn::tensors::floats;
 

@@ -7,8 +7,8 @@ use std::path::Path;
 use burn::tensor::Tensor;
 use rand::RngExt;
 use unbraid_data::Seed;
-use unbraid_learn::ops::{mean, sum};
 use unbraid_learn::Device;
+use unbraid_learn::ops::{mean, sum};
 use unbraid_learn::tensors::{floats, scalar};
 
 /// Two million values between 0 and 1, squared, as a matrix.

@@ -259,7 +259,7 @@ fn a_single_row_has_all_the_scores_that_others_have_or_says_why_not() {
 }
 
 /// The scores of the whole by name, those of a factor or latent by kind and number, in the order in which they come.
-fn told(scores: &Scores, factors: [&str; 3]) -> Vec<(String, Option<f64>)> {
+fn values_by_place(scores: &Scores, factors: [&str; 3]) -> Vec<(String, Option<f64>)> {
     let key = |name: &String, kind: &String, of: &ScoreOf| match of {
         ScoreOf::Whole => name.clone(),
         ScoreOf::Latent(latent) => format!("{kind} of latent {latent}"),
@@ -279,7 +279,7 @@ fn a_factor_may_be_called_anything() {
         let space = FactorSpace::grid(names.into_iter().zip(SIZES));
         let extras = Extras { log_variances: Some(Array2::zeros((200, 3))), ..Extras::default() };
         let data = LabelledCodes::new(grid(&SIZES), grid(&SIZES), space, extras).expect("the table is well made");
-        told(&scores_of_all(&data, &[]), names)
+        values_by_place(&scores_of_all(&data, &[]), names)
     };
     let plain = told_with(["a", "b", "c"]);
     for names in [

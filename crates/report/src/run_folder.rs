@@ -15,9 +15,9 @@ use unbraid_data::{Error, FactorSpace, LabelledCodes, Result, npy};
 use unbraid_metrics::Scores;
 
 use crate::loss_log::{LossTable, read_losses};
+use crate::scores_file::{matrices_json, parse_matrices, parse_scores, scores_json};
 use crate::selection_log::{SelectionRow, parse_selection, selection_csv};
 use crate::status::Status;
-use crate::scores_file::{matrices_json, parse_matrices, parse_scores, scores_json};
 
 /// The path as a shell takes it: in quotes where it has a space.
 pub fn quoted(path: &Path) -> String {
@@ -215,9 +215,8 @@ impl RunFolder {
     /// Reads the scores of validation images; none where none were taken.
     pub fn read_selection(&self) -> Result<Vec<SelectionRow>> {
         let path = self.selection_path();
-        let rows = where_present(&path, |path| {
-            parse_selection(&read_text(path)?).map_err(|error| error.at(path.display()))
-        })?;
+        let rows =
+            where_present(&path, |path| parse_selection(&read_text(path)?).map_err(|error| error.at(path.display())))?;
         Ok(rows.unwrap_or_default())
     }
 

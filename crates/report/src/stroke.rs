@@ -62,13 +62,13 @@ impl Shares {
         if self.width == 0 {
             return;
         }
-        let reach = half_width + 1.0;
+        let margin = half_width + 1.0;
         let height = self.cells.len() / self.width;
         let place = |value: f32, start: i64, limit: usize| ((value - start as f32).max(0.0) as usize).min(limit);
-        let columns = place(from.0.min(to.0) - reach, self.left, self.width)
-            ..place(from.0.max(to.0) + reach + 1.0, self.left, self.width);
-        let rows =
-            place(from.1.min(to.1) - reach, self.top, height)..place(from.1.max(to.1) + reach + 1.0, self.top, height);
+        let columns = place(from.0.min(to.0) - margin, self.left, self.width)
+            ..place(from.0.max(to.0) + margin + 1.0, self.left, self.width);
+        let rows = place(from.1.min(to.1) - margin, self.top, height)
+            ..place(from.1.max(to.1) + margin + 1.0, self.top, height);
         for row in rows {
             for column in columns.clone() {
                 let centre = (self.left as f32 + column as f32 + 0.5, self.top as f32 + row as f32 + 0.5);

@@ -86,9 +86,12 @@ impl Place {
 pub fn exact_files(run: &Path) -> Vec<(String, Vec<u8>)> {
     let arrays = ["codes.npy", "factors.npy", "log_variances.npy", "reconstruction_losses.npy", "jacobians.npy"];
     let others = ["model.safetensors", "scores.json", "matrices.json", "losses.csv", "config.toml"];
+    let selected = ["selection.csv", "best.safetensors"].into_iter().filter(|name| run.join(name).exists());
     arrays
         .iter()
         .chain(&others)
+        .copied()
+        .chain(selected)
         .map(|name| (name.to_string(), std::fs::read(run.join(name)).unwrap_or_else(|error| panic!("{name}: {error}"))))
         .collect()
 }

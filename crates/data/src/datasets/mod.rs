@@ -166,6 +166,17 @@ pub fn find(name: &str) -> Result<&'static Entry> {
 
 /// Opens the dataset called `name`. Beside its own settings every dataset takes `fix = { shape = 0 }`, which holds the
 /// named factors at a value and takes them out of the factor space, and then `standardise = true` ([`SHARED_SETTINGS`]).
+///
+/// ```
+/// use unbraid_data::datasets;
+///
+/// let settings = "squares = 1\nrgb = false".parse()?;
+/// let dataset = datasets::build("xy_squares", &settings)?;
+/// let mut pixels = vec![0.0; dataset.image_shape().n_pixels()];
+/// dataset.read_image(5, &mut pixels)?;
+/// assert_eq!(dataset.n_images(), 64);
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
 pub fn build(name: &str, settings: &Table) -> Result<Box<dyn Dataset>> {
     let entry = find(name)?;
     let Taken { own, fix, standardise } = take_shared(settings)?;

@@ -16,7 +16,9 @@ use crate::error::{Error, Result};
 
 pub use decode::half;
 use decode::{float, row_major, unicode_text, unsigned};
-pub use file::{Number, open_file, read_announced, read_file, read_indices, read_list, read_table, read_tables, write_file};
+pub use file::{
+    Number, open_file, read_announced, read_file, read_indices, read_list, read_table, read_tables, write_file,
+};
 use header::{Header, read_header};
 pub use header::{Kind, write_header};
 

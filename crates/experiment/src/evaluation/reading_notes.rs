@@ -3,8 +3,8 @@
 use std::collections::BTreeSet;
 
 use unbraid_data::LabelledCodes;
-use unbraid_formats::columns::Understood;
 use unbraid_data::words::counted;
+use unbraid_formats::columns::Understood;
 
 /// Factors with no more values than this are taken without a note.
 const MOST_LIKELY_VALUES: usize = 100;

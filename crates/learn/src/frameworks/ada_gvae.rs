@@ -194,10 +194,7 @@ mod tests {
 
     fn gaussian(mean: [f32; 2], variance: [f32; 2]) -> DiagonalGaussian {
         let log_variance = variance.map(f32::ln).to_vec();
-        DiagonalGaussian {
-            mean: tensor(mean.to_vec(), [1, 2]),
-            log_variance: tensor(log_variance, [1, 2]),
-        }
+        DiagonalGaussian { mean: tensor(mean.to_vec(), [1, 2]), log_variance: tensor(log_variance, [1, 2]) }
     }
 
     fn close(found: &[f32], wanted: &[f32]) {

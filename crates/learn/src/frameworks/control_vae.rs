@@ -138,11 +138,7 @@ pub const ENTRY: Entry = Entry {
             values: Values::Number(0.0, MOST_BETA),
             meaning: "Ki, the controller's weight of the sum of the errors so far",
         },
-        Setting {
-            name: "beta_min",
-            values: Values::Words("a number from 0 to beta_max"),
-            meaning: "the least beta",
-        },
+        Setting { name: "beta_min", values: Values::Words("a number from 0 to beta_max"), meaning: "the least beta" },
         Setting {
             name: "beta_max",
             values: Values::Words("a number from beta_min to 1e9"),
@@ -173,7 +169,10 @@ mod tests {
         // KL 20: e = -2. Kp / (1 + e^-2) = 0.01 * 0.8807971; the sum is 0.001 * 2.
         let (beta, sum) = framework.control(0, tensor(20.0, [1]), tensor(0.0, [1, 1]));
         let [beta, sum_now] = [beta, sum.clone()].map(|values| floats(values)[0]);
-        assert!((beta - (0.008_807_971 + 0.002 + 0.5)).abs() < 1e-6 && (sum_now - 0.002).abs() < 1e-8, "{beta} {sum_now}");
+        assert!(
+            (beta - (0.008_807_971 + 0.002 + 0.5)).abs() < 1e-6 && (sum_now - 0.002).abs() < 1e-8,
+            "{beta} {sum_now}"
+        );
         // KL 17: e = 1. Kp / (1 + e) = 0.01 * 0.2689414; the sum falls to 0.001.
         let (beta, sum) = framework.control(1, tensor(17.0, [1]), sum);
         let [beta, sum] = [beta, sum].map(|values| floats(values)[0]);

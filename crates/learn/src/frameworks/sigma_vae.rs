@@ -82,8 +82,7 @@ impl Framework for SigmaVae {
         let log_sigma = self.log_sigma(model, ops::mean(squared_errors.clone()) / n_pixels as f64);
         let squared_error = self.reduction.reduce_sums(squared_errors, n_pixels);
         let n_terms = if self.reduction == Reduction::Sum { n_pixels as f64 } else { 1.0 };
-        let likelihood =
-            log_sigma.clone() * n_terms + squared_error.clone() * (log_sigma.clone() * -2.0).exp() * 0.5;
+        let likelihood = log_sigma.clone() * n_terms + squared_error.clone() * (log_sigma.clone() * -2.0).exp() * 0.5;
         Losses::new()
             .with_term("reconstruction", squared_error, likelihood)
             .with("kl", self.reduction.reduce_sums(posterior.kl(), model.latents()), 1.0)

@@ -93,12 +93,7 @@ fn places_below(latents: usize, like: &Tensor<2>) -> Tensor<2> {
 }
 
 /// For each place a row that is one there and zero elsewhere.
-fn places(
-    of: impl Iterator<Item = (usize, usize)>,
-    n_places: usize,
-    latents: usize,
-    like: &Tensor<2>,
-) -> Tensor<2> {
+fn places(of: impl Iterator<Item = (usize, usize)>, n_places: usize, latents: usize, like: &Tensor<2>) -> Tensor<2> {
     let mut values = vec![0.0_f32; n_places * latents * latents];
     for (position, (row, column)) in of.enumerate() {
         values[position * latents * latents + row * latents + column] = 1.0;
@@ -159,8 +154,7 @@ mod tests {
     fn without_anything_below_the_diagonal_it_is_the_diagonal_gaussian() {
         let outputs = Device::cpu().tensor(vec![0.5, -1.0, 0.3, -0.2, 0.0], [1, 5]);
         let diagonal = Device::cpu().tensor(vec![0.5, -1.0, 0.6, -0.4], [1, 4]);
-        let [full, diagonal] =
-            [FullGaussians.posterior(outputs), super::super::DiagonalGaussians.posterior(diagonal)];
+        let [full, diagonal] = [FullGaussians.posterior(outputs), super::super::DiagonalGaussians.posterior(diagonal)];
         assert!((floats(full.kl())[0] - floats(diagonal.kl())[0]).abs() < 1e-6);
         let [a, b] = [full, diagonal].map(|posterior| floats(posterior.sample(&mut Seed(1).stream("noise"))));
         assert!(a.iter().zip(&b).all(|(a, b)| (a - b).abs() < 1e-6), "{a:?} {b:?}");

@@ -176,7 +176,9 @@ mod tests {
             Reconstruction::try_from(value).unwrap_err().to_string()
         };
         assert!(message("'mes'").starts_with("no reconstruction is called \"mes\"; did you mean \"mse\"?"));
-        assert!(message("{ name = 'mse', radius = 3 }").starts_with("reconstruction \"mse\" has no setting \"radius\""));
+        assert!(
+            message("{ name = 'mse', radius = 3 }").starts_with("reconstruction \"mse\" has no setting \"radius\"")
+        );
         assert!(message("{ radius = 3 }").starts_with("the reconstruction loss has no name"));
         assert!(message("3").starts_with("found 3, wanted the name of a reconstruction loss"));
     }

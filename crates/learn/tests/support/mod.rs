@@ -1,6 +1,10 @@
 //! Small learners and batches.
 
-#![allow(clippy::unwrap_used, dead_code, reason = "a test that cannot set itself up should panic; not every test uses all")]
+#![allow(
+    clippy::unwrap_used,
+    dead_code,
+    reason = "a test that cannot set itself up should panic; not every test uses all"
+)]
 
 use ndarray::Array2;
 use toml::Table;

@@ -100,6 +100,21 @@ pub fn find(name: &str) -> Result<&'static Entry> {
 }
 
 /// Makes the metric called `name` with the settings in `table`.
+///
+/// ```
+/// use ndarray::array;
+/// use unbraid_data::labelled_codes::Extras;
+/// use unbraid_data::{FactorSpace, LabelledCodes, Seed};
+/// use unbraid_metrics::Subject;
+///
+/// let factors = array![[0.0, 0.0], [0.0, 1.0], [1.0, 0.0], [1.0, 1.0]];
+/// let space = FactorSpace::grid([("shape", 2), ("scale", 2)]);
+/// let data = LabelledCodes::new(factors.clone(), factors, space, Extras::default())?;
+/// let mig = unbraid_metrics::build("mig", &"bins = 2".parse()?)?;
+/// let scores = mig.score(&Subject::new(&data, Seed(1)), &mut Seed(1).stream("mig"));
+/// assert!((scores.value("mig").unwrap() - 1.0).abs() < 1e-9);
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
 pub fn build(name: &str, table: &Table) -> Result<Box<dyn Metric>> {
     (find(name)?.build)(table)
 }

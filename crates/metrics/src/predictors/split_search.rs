@@ -2,7 +2,7 @@
 //!
 //! Every place between two sorted values of a latent is a candidate, as in scikit-learn's exact trees. With `n` of the `N`
 //! rows and `s` of the sum `S` on the left, a split gains `c^2 N / (n (N - n))`, where `c = s - S n / N`. A histogram of
-//! the latent's buckets gives `n` and `s` at their borders, and how far `c` can stray within each; only buckets that can
+//! the latent's buckets gives `n` and `s` at their borders, and how far `c` can deviation within each; only buckets that can
 //! hold the best place are walked through.
 //!
 //! Sums are of whole numbers (see `gradients`), so latents that split alike gain exactly alike.
@@ -118,51 +118,57 @@ impl<'a> Search<'a> {
     /// No more than the gain at the best border of buckets, which the best split has at least, and the bucket after it.
     fn best_border(&self, column: &RankedColumn, cells: &[Cell; MOST_BUCKETS]) -> (f64, usize) {
         let (mut n_left, mut sum_left) = (0, 0);
-        let (mut best_square, mut best_room, mut border) = (0.0, 1.0, 0);
+        let (mut best_square, mut best_product, mut border) = (0.0, 1.0, 0);
         for (number, (bucket, &cell)) in column.buckets.iter().zip(cells).enumerate() {
             let n_inside = self.gradients.n_rows(cell);
             if bucket.is_apart && n_inside > 0 && n_left > 0 {
-                let stray = (self.stray(n_left, sum_left).abs() - self.slack).max(0.0);
-                let (square, room) = (stray * stray, self.room(n_left));
-                if square * best_room > best_square * room {
-                    (best_square, best_room, border) = (square, room, number);
+                let deviation = (self.deviation(n_left, sum_left).abs() - self.slack).max(0.0);
+                let (square, product_of_sizes) = (deviation * deviation, self.product_of_sizes(n_left));
+                if square * best_product > best_square * product_of_sizes {
+                    (best_square, best_product, border) = (square, product_of_sizes, number);
                 }
             }
             n_left += n_inside;
             sum_left += cell.sum;
         }
-        (best_square / best_room * self.n_rows as f64 * (1.0 - 1e-12), border)
+        (best_square / best_product * self.n_rows as f64 * (1.0 - 1e-12), border)
     }
 
     /// At least the gain at any place in or right before a bucket that has rows.
     #[inline]
     fn highest_gain(&self, bucket: &Bucket, cell: Cell, n_left: i64, sum_left: i64) -> f64 {
         let n_inside = self.gradients.n_rows(cell);
-        let stray = self.stray(n_left, sum_left);
-        let (mut reach, mut room) = (stray.abs(), self.room(n_left));
+        let deviation = self.deviation(n_left, sum_left);
+        let (mut largest, mut product_of_sizes) = (deviation.abs(), self.product_of_sizes(n_left));
         if !bucket.is_single && n_inside > 1 {
             let positive = self.gradients.positive(cell);
             let drift = self.mean * n_inside as f64;
             let upwards = positive as f64 + (-drift).max(0.0);
             let downwards = (positive - cell.sum) as f64 + drift.max(0.0);
-            reach = (stray + upwards).max(downwards - stray);
-            let room_after = self.room(n_left + n_inside - 1);
-            room = if n_left == 0 { self.room(1).min(room_after) } else { room.min(room_after) };
+            largest = (deviation + upwards).max(downwards - deviation);
+            let product_after = self.product_of_sizes(n_left + n_inside - 1);
+            product_of_sizes = if n_left == 0 {
+                self.product_of_sizes(1).min(product_after)
+            } else {
+                product_of_sizes.min(product_after)
+            };
         }
-        if room == 0.0 {
+        if product_of_sizes == 0.0 {
             return -1.0;
         }
-        let reach = reach + self.slack;
-        reach * reach * self.n_rows as f64 / room * (1.0 + 1e-12)
+        let largest = largest + self.slack;
+        largest * largest * self.n_rows as f64 / product_of_sizes * (1.0 + 1e-12)
     }
 
+    /// How far the sum of the left side is from what its share of the rows would have.
     #[inline]
-    fn stray(&self, n_left: i64, sum_left: i64) -> f64 {
+    fn deviation(&self, n_left: i64, sum_left: i64) -> f64 {
         sum_left as f64 - self.mean * n_left as f64
     }
 
+    /// The number of rows on the left times that on the right.
     #[inline]
-    fn room(&self, n_left: i64) -> f64 {
+    fn product_of_sizes(&self, n_left: i64) -> f64 {
         (n_left * (self.n_rows - n_left)) as f64
     }
 
@@ -202,15 +208,15 @@ impl<'a> Search<'a> {
     /// Keeps the split right before `place` if it gains most so far.
     #[inline]
     fn consider(&mut self, latent: usize, place: usize, n_left: i64, sum_left: i64) {
-        let room = self.room(n_left);
-        let reach = self.stray(n_left, sum_left).abs() + self.slack;
-        if reach * reach * self.n_rows as f64 * (1.0 + 1e-12) < self.best * room {
+        let product_of_sizes = self.product_of_sizes(n_left);
+        let largest = self.deviation(n_left, sum_left).abs() + self.slack;
+        if largest * largest * self.n_rows as f64 * (1.0 + 1e-12) < self.best * product_of_sizes {
             return;
         }
         // N c, which is the same number whichever side is called left.
         let cross = i128::from(sum_left) * i128::from(self.n_rows) - i128::from(self.node.sum) * i128::from(n_left);
         let cross = cross as f64;
-        let gain = cross * cross / (self.n_rows as f64 * room);
+        let gain = cross * cross / (self.n_rows as f64 * product_of_sizes);
         if gain > self.best {
             self.best = gain;
             self.candidates.clear();

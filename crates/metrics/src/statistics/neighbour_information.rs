@@ -73,14 +73,14 @@ fn neighbour_distance(values: &[f64], place: usize, k: usize) -> f64 {
             last = middle;
         }
     }
-    let reach = |first: usize| (values[place] - values[first]).max(values[first + k] - values[place]);
+    let farther = |first: usize| (values[place] - values[first]).max(values[first + k] - values[place]);
     let before = first.checked_sub(1).filter(|&before| before + k >= place);
-    before.map_or(f64::INFINITY, reach).min(reach(first))
+    before.map_or(f64::INFINITY, farther).min(farther(first))
 }
 
 /// How many of the ascending `values` around `place` hold, those at `place` included; they are all beside each other.
 fn n_around(values: &[f64], place: usize, holds: impl Fn(f64) -> bool) -> usize {
-    let reach = |last: usize, at: &dyn Fn(usize) -> f64| {
+    let n_to_one_side = |last: usize, at: &dyn Fn(usize) -> f64| {
         // Steps that double find where it stops to hold, so that a near end costs little in a long column.
         let mut step = 1;
         while step <= last && holds(at(step)) {
@@ -97,7 +97,8 @@ fn n_around(values: &[f64], place: usize, holds: impl Fn(f64) -> bool) -> usize 
         }
         inside
     };
-    1 + reach(place, &|step| values[place - step]) + reach(values.len() - 1 - place, &|step| values[place + step])
+    1 + n_to_one_side(place, &|step| values[place - step])
+        + n_to_one_side(values.len() - 1 - place, &|step| values[place + step])
 }
 
 /// `psi(0)` (unused, 0), `psi(1)`, ..., `psi(most)`: minus Euler's constant plus the sum of 1/i below the number.

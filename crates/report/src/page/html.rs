@@ -35,9 +35,9 @@ pub(super) fn page(title: &str, body: &str) -> String {
     )
 }
 
-/// How much room a figure has.
+/// How wide a figure may be.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Room {
+pub(super) enum Width {
     /// The width of the window, so that a narrow window gets the narrow picture.
     Window,
     /// A part of it, which gets the narrow picture always.
@@ -45,12 +45,12 @@ pub(super) enum Room {
 }
 
 /// A figure with its caption. Figures are drawn at twice the size at which they are shown.
-pub(super) fn figure(figure: &PageFigure, room: Room) -> String {
+pub(super) fn figure(figure: &PageFigure, width: Width) -> String {
     let alt = escape(&figure.name.replace('_', " "));
-    let image = match (&figure.narrow, room) {
+    let image = match (&figure.narrow, width) {
         (None, _) => format!("<img{} alt=\"{alt}\">", source("src", &figure.bytes)),
-        (Some(narrow), Room::Part) => format!("<img{} alt=\"{alt}\">", source("src", narrow)),
-        (Some(narrow), Room::Window) => format!(
+        (Some(narrow), Width::Part) => format!("<img{} alt=\"{alt}\">", source("src", narrow)),
+        (Some(narrow), Width::Window) => format!(
             "<picture><source media=\"(max-width: 40rem)\"{}><img{} alt=\"{alt}\"></picture>",
             source("srcset", narrow),
             source("src", &figure.bytes)

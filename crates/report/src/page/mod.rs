@@ -8,7 +8,7 @@ use std::fmt::Write;
 
 use unbraid_metrics::Scores;
 
-use self::html::Room;
+use self::html::Width;
 
 pub use html::escape;
 
@@ -62,7 +62,7 @@ pub fn run_page(run: &RunPage) -> String {
     let named = [(run.title.as_str(), &run.scores)];
     let _ = write!(body, "<section>\n{}{}</section>\n", scores::cards(&run.scores), scores::key_notes(&named));
     body.push_str("<div class=\"figures\">\n");
-    body.extend(run.figures.iter().map(|figure| section(&figure.name, &html::figure(figure, Room::Window))));
+    body.extend(run.figures.iter().map(|figure| section(&figure.name, &html::figure(figure, Width::Window))));
     body.push_str("</div>\n");
     let _ = write!(body, "<section>\n<h2>Everything else</h2>\n{}", scores::all_scores(&named));
     body.push_str(&config_details("Config", &run.config));
@@ -82,7 +82,7 @@ pub fn comparison_page(comparison: &Comparison) -> String {
     for name in figure_names(comparison) {
         // A figure of all runs together says what those of each would.
         match comparison.figures.iter().find(|figure| figure.name == name) {
-            Some(figure) => body.push_str(&section(name, &html::figure(figure, Room::Window))),
+            Some(figure) => body.push_str(&section(name, &html::figure(figure, Width::Window))),
             None => body.push_str(&side_by_side(name, runs)),
         }
     }
@@ -116,7 +116,7 @@ fn side_by_side(name: &str, runs: &[RunPage]) -> String {
     for run in runs {
         for figure in run.figures.iter().filter(|figure| figure.name == name) {
             let titled = PageFigure { caption: run.title.clone(), ..figure.clone() };
-            let _ = write!(beside, "<div>\n{}</div>\n", html::figure(&titled, Room::Part));
+            let _ = write!(beside, "<div>\n{}</div>\n", html::figure(&titled, Width::Part));
             caption = &figure.caption;
         }
     }

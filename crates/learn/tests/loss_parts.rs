@@ -169,6 +169,29 @@ fn sigma_vae_by_hand() {
     close(&found, &[5.0, kl, log_sigma.exp()], likelihood + kl);
 }
 
+/// Two images of three pixels that are reconstructed with squared errors of 0.06 and 0.13, computed in Python from Rybkin et al. 2021
+/// alone: the likelihood is -2.6335562 for a log sigma of -1, and -3.6781672 for the best one.
+#[test]
+fn sigma_vae_as_computed_elsewhere() {
+    let shape = ImageShape { height: 1, width: 1, channels: 3 };
+    for (settings, log_sigma, wanted) in [("", Some(-1.0), -2.633_556_2), ("sigma = 'optimal'", None, -3.678_167_2)] {
+        let mut learner = Parts::new(("sigma_vae", settings), ("linear", "latents = 1"), shape).learner();
+        let parameters = &mut learner.model.parameters;
+        // Two codes, -1 and 1, without noise, and a decoder that is a line through both reconstructions.
+        parameters.replace("encoder.outputs.weight", vec![0.0, 0.0, 20.0 / 9.0, 0.0, 0.0, 0.0], &[3, 2]).unwrap();
+        parameters.replace("encoder.outputs.bias", vec![-1.0, -200.0], &[1, 2]).unwrap();
+        parameters.replace("decoder.outputs.weight", vec![-0.35, 0.2, 0.0], &[1, 3]).unwrap();
+        parameters.replace("decoder.outputs.bias", vec![0.45, 0.5, 0.5], &[1, 3]).unwrap();
+        if let Some(log_sigma) = log_sigma {
+            parameters.replace("sigma.log", vec![log_sigma], &[1, 1]).unwrap();
+        }
+        let batch = batch_of(&learner, 0, vec![vec![0.2, 0.9, 0.4, 1.0, 0.0, 0.5]]);
+        let (total, parts) = losses(&learner, &batch).read_out();
+        assert!((parts[0].value - 0.095).abs() < 1e-6, "{parts:?}");
+        assert!((total - parts[1].value - wanted).abs() < 1e-4, "{} is not {wanted}", total - parts[1].value);
+    }
+}
+
 #[test]
 fn factor_vae_by_hand() {
     // A discriminator of width 1 whose weights are 1 and whose first logit is its input, the other 0: codes 1 and 2 pass

@@ -23,7 +23,7 @@ use crate::state::State;
 
 const MOST_KL: f64 = 1e6;
 
-/// Settings and objective. The defaults are those of T3 section 3.3 but for `beta_max`, which is that of Shao et al. for
+/// Settings and objective. The defaults are those of T3 section 3.2.2 (where Ki has the minus of eq 2.7 once more) but for `beta_max`, which is that of Shao et al. for
 /// disentangling.
 #[derive(Debug, Serialize, Deserialize)]
 #[serde(default)]
@@ -177,6 +177,30 @@ mod tests {
         let (beta, sum) = framework.control(1, tensor(17.0, [1]), sum);
         let [beta, sum] = [beta, sum].map(|values| floats(values)[0]);
         assert!((beta - (0.002_689_414 + 0.001 + 0.5)).abs() < 1e-6 && (sum - 0.001).abs() < 1e-8, "{beta} {sum}");
+    }
+
+    /// Computed in Python from T3 alone.
+    #[test]
+    fn betas_of_some_steps_as_computed_elsewhere() {
+        let betas = |framework: &ControlVae, kls: &[f32]| {
+            let mut sum = tensor(0.0, [1, 1]);
+            let steps = kls.iter().map(|&kl| {
+                let (beta, next) = framework.control(0, tensor(kl, [1]), sum.clone());
+                sum = next;
+                floats(beta)[0]
+            });
+            steps.collect::<Vec<f32>>()
+        };
+        let bounded = ControlVae { beta_max: 0.02, ..ControlVae::default() };
+        let cases = [
+            (ControlVae::default(), [20.0, 25.0, 19.0, 17.0], [0.010_807_97, 0.018_990_89, 0.017_310_59, 0.011_689_41]),
+            (ControlVae::default(), [10.0, 10.0, 25.0, 20.0], [0.000_003_4, 0.000_003_4, 0.016_990_9, 0.017_808_0]),
+            (bounded, [28.0, 28.0, 28.0, 10.0], [0.019_999_5, 0.02, 0.02, 0.012_003_4]),
+        ];
+        for (framework, kls, wanted) in cases {
+            let found = betas(&framework, &kls);
+            assert!(found.iter().zip(wanted).all(|(a, b)| (a - b).abs() < 1e-7), "{found:?} is not {wanted:?}");
+        }
     }
 
     #[test]

@@ -136,6 +136,18 @@ mod tests {
         assert_eq!(floats(kept.kl_divergences.unwrap()), floats(posterior.kl()));
     }
 
+    /// Computed in Python from T4 eq 3.30 alone, the KL also by drawing. Packed by columns, the last two variances would be 2.0987213 and
+    /// 1.8403200.
+    #[test]
+    fn four_latents_as_computed_elsewhere() {
+        let outputs = [[0.3, -1.2, 0.7, 0.1].as_slice(), &[0.1, -0.4, 0.25, -0.2], &[0.5, -0.3, 0.8, 0.6, -0.7, 0.2]];
+        let posterior = FullGaussian::from_outputs(&Device::cpu().tensor(outputs.concat(), [1, 14]));
+        assert!((floats(posterior.kl())[0] - 2.194_886_5).abs() < 1e-5);
+        let variances = floats(posterior.variances());
+        let wanted = [1.221_402_8, 0.699_329, 2.378_721_3, 1.560_32];
+        assert!(variances.iter().zip(wanted).all(|(a, b)| (a - b).abs() < 1e-5), "{variances:?}");
+    }
+
     #[test]
     fn samples_have_the_covariance() {
         let n = 40_000;

@@ -135,6 +135,10 @@ mod tests {
         assert!(code.iter().zip([1.0, 0.5, 0.25, 0.25]).all(|(a, b)| (a - b).abs() < 1e-6), "{code:?}");
         // 1/2 of the Gaussian; ln 3 - (1/2 ln 2 + 2 * 1/4 ln 4) = ln 3 - 1.5 ln 2 = 0.0588915.
         assert!((floats(posterior.kl())[0] - 0.558_891_5).abs() < 1e-6);
+        // Logits 0.5, -1 and 2, as computed in Python from Dupont 2018 alone.
+        let outputs = Device::cpu().tensor(vec![0.0, 0.0, 0.5, -1.0, 2.0], [1, 5]);
+        let posterior = GaussianConcretes { classes: vec![3], temperature: 0.67 }.posterior(outputs);
+        assert!((floats(posterior.kl())[0] - 0.477_027_7).abs() < 1e-6);
     }
 
     #[test]

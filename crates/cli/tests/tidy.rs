@@ -16,6 +16,7 @@ const LIST_FOLDERS: &[(&str, &str, &[&str])] = &[
     ("crates/data/src/datasets", "datasets", &[]),
     ("crates/data/src/samplers", "samplers", &[]),
     ("crates/learn/src/networks", "models", &["layers"]),
+    ("crates/learn/src/posteriors", "posteriors", &["noise"]),
     ("crates/learn/src/frameworks", "frameworks", &[]),
     ("crates/learn/src/reconstruction", "reconstructions", &[]),
     ("crates/learn/src/optimisers", "optimisers", &[]),

@@ -43,15 +43,20 @@ pub struct DatasetRecord {
 impl DatasetRecord {
     /// The record of a dataset that was opened under this name.
     pub fn of(name: &str, dataset: &dyn Dataset) -> Result<Self> {
-        Ok(Self {
+        Ok(Self { fingerprint: fingerprint(dataset)?, ..Self::without_fingerprint(name, dataset) })
+    }
+
+    /// The same with an empty fingerprint, for which no image is read.
+    pub fn without_fingerprint(name: &str, dataset: &dyn Dataset) -> Self {
+        Self {
             name: name.to_string(),
             factors: dataset.factors().factors().to_vec(),
             is_grid: dataset.factors().is_grid(),
             n_images: dataset.n_images(),
             image_shape: dataset.image_shape(),
             holds_bytes: as_shown(dataset).holds_bytes(),
-            fingerprint: fingerprint(dataset)?,
-        })
+            fingerprint: String::new(),
+        }
     }
 
     /// The factor space; an error where the record is damaged.

@@ -13,7 +13,7 @@ pub const CONFIG_SETTINGS: &[Setting] = &[
     Setting {
         name: "rows",
         values: Values::Whole(1, u64::MAX),
-        meaning: "how many images are encoded for the metrics; all where left out, which the ratio metrics need",
+        meaning: "how many images the final scores are of; where left out, all, or all test images of a split",
     },
     Setting {
         name: "rows_seed",
@@ -69,7 +69,7 @@ pub const CONFIG_SETTINGS: &[Setting] = &[
     Setting {
         name: "training.batch_size",
         values: Values::Whole(1, u64::MAX),
-        meaning: "how many examples a batch has; at most the images of the dataset",
+        meaning: "how many examples a batch has; at most the images that are learned from",
     },
     Setting {
         name: "training.learning_rate",

@@ -10,21 +10,27 @@ use unbraid_report::RunFolder;
 
 use crate::config::Config;
 
-/// Compares a run's dataset with the one that it began with, which must be the same. What an earlier version did not keep is kept
-/// from now on.
+/// Compares a run's dataset with the one that it began with, which must be the same. Runs of earlier versions kept no record.
 pub fn check_dataset(folder: &RunFolder, config: &Config, dataset: &dyn Dataset) -> Result<()> {
+    let Some(before) = folder.read_dataset()? else { return Ok(()) };
     let now = DatasetRecord::of(&config.dataset.name, dataset)?;
+    before.check_same(&now).map_err(|error| error.at(folder.dataset_path().display()))
+}
+
+/// The same, for a run that goes on: where there is no record, one is kept from now on.
+pub(crate) fn check_or_keep_dataset(folder: &RunFolder, config: &Config, dataset: &dyn Dataset) -> Result<()> {
     match folder.read_dataset()? {
-        Some(before) => before.check_same(&now).map_err(|error| error.at(folder.dataset_path().display())),
-        None => folder.write_dataset(&now),
+        Some(_) => check_dataset(folder, config, dataset),
+        None => folder.write_dataset(&DatasetRecord::of(&config.dataset.name, dataset)?),
     }
 }
 
-/// The record of a run's dataset; of a run that has none, made by an earlier version, the dataset is opened.
+/// The record of a run's dataset; of a run that has none, made by an earlier version, the dataset is opened, and its images are not
+/// looked at.
 pub fn dataset_record(folder: &RunFolder, config: &Config) -> Result<DatasetRecord> {
     match folder.read_dataset()? {
         Some(record) => Ok(record),
-        None => DatasetRecord::of(&config.dataset.name, open(config)?.as_ref()),
+        None => Ok(DatasetRecord::without_fingerprint(&config.dataset.name, open(config)?.as_ref())),
     }
 }
 

@@ -1,7 +1,7 @@
 //! How each latent moves each pixel that a trained decoder draws: its Jacobians at some of the codes.
 //!
 //! They are central differences, `(draw(z + h e_j) - draw(z - h e_j)) / 2h`, of the pictures as they are shown (after the
-//! sigmoid of a loss that has one). Their error is about `h^2 / 6` times the third derivative, from the bend, plus `e / h`,
+//! sigmoid of a loss that has one, in the original colours of a standardised dataset). Their error is about `h^2 / 6` times the third derivative, from the bend, plus `e / h`,
 //! from pixels that are known to `e`, about 1e-6 for a network of 32-bit floats. Both together are least near
 //! `h = (3 e)^(1/3)`, which is 1.4e-2.
 //!
@@ -12,7 +12,7 @@
 use std::path::Path;
 
 use ndarray::{Array2, Array3, ArrayView2, Axis};
-use unbraid_data::{LabelledCodes, Result};
+use unbraid_data::{Dataset, LabelledCodes, Result};
 use unbraid_learn::TrainedModel;
 use unbraid_metrics::Need;
 use unbraid_report::run_folder::quoted;
@@ -42,17 +42,18 @@ pub fn why_no_jacobians(run: &Path) -> String {
     format!("needs the decoder's Jacobians, which {place} does not hold: `unbraid report {place}` makes jacobians.npy")
 }
 
-const NO_DECODER: &str = "needs the decoder's Jacobians, and the model has no decoder";
+/// Why the codes of a model without decoder are without Jacobians.
+pub const NO_DECODER: &str = "needs the decoder's Jacobians, and the model has no decoder";
 
 /// The codes together with their decoder's Jacobians; with the reason why there are none, where there is no decoder.
-pub fn with_jacobians(data: LabelledCodes, model: &TrainedModel) -> Result<LabelledCodes> {
+pub fn with_jacobians(data: LabelledCodes, model: &TrainedModel, dataset: &dyn Dataset) -> Result<LabelledCodes> {
     let first = data.codes().select(Axis(0), &[0]).mapv(|value| value as f32);
     let Some(n_pixels) = model.decode(&first).map(|pixels| pixels.len()) else {
         return Ok(data.without_jacobians(NO_DECODER.to_string()));
     };
     let rows = rows_with_jacobians(data.n_rows(), n_pixels, data.n_latents());
     let codes = data.codes().select(Axis(0), &rows).mapv(|value| value as f32);
-    let jacobians = decoder_jacobians(model, &codes, STEP);
+    let jacobians = decoder_jacobians(model, dataset, &codes, STEP);
     data.with_jacobians(jacobians.mapv(f64::from))
 }
 
@@ -64,8 +65,15 @@ fn rows_with_jacobians(n_rows: usize, n_pixels: usize, n_latents: usize) -> Vec<
 }
 
 /// The Jacobians of a model's decoder, which it has, at `codes [codes, latents]`, `[codes, pixels, latents]`.
-fn decoder_jacobians(model: &TrainedModel, codes: &Array2<f32>, step: f32) -> Array3<f32> {
-    central_differences(|codes| model.decode(codes).expect("the model has a decoder"), codes, step)
+fn decoder_jacobians(model: &TrainedModel, dataset: &dyn Dataset, codes: &Array2<f32>, step: f32) -> Array3<f32> {
+    let draw = |codes: &Array2<f32>| {
+        let mut pixels = model.decode(codes).expect("the model has a decoder");
+        if let Some(standardised) = dataset.as_standardised() {
+            standardised.undo(&mut pixels);
+        }
+        pixels
+    };
+    central_differences(draw, codes, step)
 }
 
 /// The Jacobians of `draw`, from codes `[rows, latents]` to all their pixels one after the other.
@@ -168,11 +176,12 @@ mod tests {
     fn a_linear_decoder_has_its_matrix_everywhere() {
         let text = "[dataset]\nname = \"synth_linear\"\n[framework]\nname = \"beta_vae\"\nreconstruction = \"mse\"\n\
                     [model]\nname = \"linear\"\n";
-        let model = prepare(&Config::parse(text, &[]).unwrap()).unwrap().learner.trained();
+        let prepared = prepare(&Config::parse(text, &[]).unwrap()).unwrap();
+        let model = prepared.learner.trained();
         // What it draws of 0 and of each axis tells its matrix.
         let drawn = model.decode(&array![[0.0, 0.0], [1.0, 0.0], [0.0, 1.0]]).unwrap();
         let n_pixels = drawn.len() / 3;
-        let found = decoder_jacobians(&model, &array![[0.0, 0.0], [0.4, -2.0]], STEP);
+        let found = decoder_jacobians(&model, prepared.dataset.as_ref(), &array![[0.0, 0.0], [0.4, -2.0]], STEP);
         assert_eq!(found.dim(), (2, n_pixels, 2));
         for ((_, pixel, latent), value) in found.indexed_iter() {
             let expected = drawn[(latent + 1) * n_pixels + pixel] - drawn[pixel];

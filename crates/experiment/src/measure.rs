@@ -13,7 +13,7 @@ use unbraid_report::run_folder::quoted;
 
 use crate::config::{Config, Named};
 use crate::dataset_record::{dataset_record, factors_of_record};
-use crate::jacobians::{wants_jacobians, why_no_jacobians, with_jacobians};
+use crate::jacobians::{NO_DECODER, wants_jacobians, why_no_jacobians, with_jacobians};
 use crate::prepare::rows_to_encode;
 use crate::trained_run::TrainedRun;
 use crate::watch::Watch;
@@ -29,7 +29,7 @@ pub fn encode_dataset(run: &TrainedRun, watch: &mut dyn Watch) -> Result<Option<
         if watch.should_stop() { ControlFlow::Break(()) } else { ControlFlow::Continue(()) }
     })?;
     match data {
-        Some(data) if wants_jacobians(&run.config.metrics) => with_jacobians(data, &run.model).map(Some),
+        Some(data) if wants_jacobians(&run.config.metrics) => with_jacobians(data, &run.model, run.dataset.as_ref()).map(Some),
         data => Ok(data),
     }
 }
@@ -89,6 +89,8 @@ pub fn read_codes(folder: &RunFolder, config: &Config) -> Result<LabelledCodes> 
 pub fn with_saved_jacobians(folder: &RunFolder, data: LabelledCodes) -> Result<LabelledCodes> {
     match folder.read_jacobians()? {
         Some(jacobians) => data.with_jacobians(jacobians).map_err(|error| error.at(folder.jacobians_path().display())),
+        // Whatever has a decoder has reconstruction losses.
+        None if data.extras().reconstruction_losses.is_none() => Ok(data.without_jacobians(NO_DECODER.to_string())),
         None => Ok(data.without_jacobians(why_no_jacobians(folder.path()))),
     }
 }
@@ -99,7 +101,7 @@ pub fn with_saved_or_new_jacobians(run: &TrainedRun, data: LabelledCodes) -> Res
     if data.extras().jacobians.is_some() {
         return Ok(data);
     }
-    let data = with_jacobians(data, &run.model)?;
+    let data = with_jacobians(data, &run.model, run.dataset.as_ref())?;
     data.extras().jacobians.as_ref().map_or(Ok(()), |jacobians| run.folder.write_jacobians(jacobians))?;
     Ok(data)
 }

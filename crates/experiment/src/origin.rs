@@ -8,7 +8,8 @@ use unbraid_data::{Error, Result};
 use crate::config::{Config, KEYS, parse_toml};
 
 /// How long the training goes on, what is encoded and what is measured may change; what decides a training step may not.
-const MAY_CHANGE: &[&str] = &["training.steps", "training.checkpoint_every", "rows", "rows_seed", "metrics"];
+const MAY_CHANGE: &[&str] =
+    &["training.steps", "training.checkpoint_every", "selection.checkpoint", "rows", "rows_seed", "metrics"];
 
 impl Config {
     /// The part of the config that decides each training step, as TOML.
@@ -107,7 +108,8 @@ mod tests {
         assert_eq!(
             message,
             "\"optimiser.epsilon\" is not what the checkpoint was trained with: it is 0.000001, and was 0.00000001\n       \
-             only training.steps, training.checkpoint_every, rows, rows_seed and metrics may change in a run"
+             only training.steps, training.checkpoint_every, selection.checkpoint, rows, rows_seed and metrics may change in a \
+             run"
         );
     }
 

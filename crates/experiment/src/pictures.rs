@@ -219,7 +219,7 @@ fn base_code(rows: &[usize], dataset: &dyn Dataset, data: &LabelledCodes, image:
     let row = match image {
         Some(image) => rows.binary_search(&image).map_err(|_| {
             Error::new(format!("image {image} is not among the {} that were encoded", rows.len()))
-                .help("choose one that was, or train with `rows` left out of the config")
+                .help("choose one that was: all are, unless the config has `rows` or test images")
         })?,
         None => {
             let middle = dataset.factors().grid_sizes().map_or(dataset.n_images() / 2, |sizes| {

@@ -57,19 +57,15 @@ pub fn prepare(config: &Config) -> Result<Prepared> {
 pub fn rows_to_encode(config: &Config, n_images: usize) -> Result<Vec<usize>> {
     let split = config.split_of(n_images)?;
     let all = Images::All(n_images);
-    Ok(some_rows(config, if split.test().is_empty() { &all } else { split.test() }))
-}
-
-/// The numbers of these images, or of as many of them as the config says, in rising order.
-pub fn some_rows(config: &Config, images: &Images) -> Vec<usize> {
-    match config.rows {
+    let images = if split.test().is_empty() { &all } else { split.test() };
+    Ok(match config.rows {
         Some(rows) if rows < images.len() => {
             let mut chosen = index::sample(&mut Seed(config.rows_seed).stream("rows"), images.len(), rows).into_vec();
             chosen.sort_unstable();
             chosen.into_iter().map(|position| images.number(position)).collect()
         }
         _ => images.numbers().collect(),
-    }
+    })
 }
 
 fn check_arity(config: &Config, wanted: usize, found: usize) -> Result<()> {
@@ -107,9 +103,13 @@ fn check_counts(config: &Config, dataset: &dyn Dataset, split: &Split) -> Result
         Images::All(n_images) => (*n_images, ""),
         Images::Some(numbers) => (numbers.len(), " to learn from"),
     };
+    let (n_scored, scored) = match split.test().len() {
+        0 => (n_images, ""),
+        n_test => (n_test, " for the test"),
+    };
     let asked = [
         ("[training] setting \"batch_size\"", Some(batch_size), n_train, train),
-        ("\"rows\"", config.rows, n_images, ""),
+        ("\"rows\"", config.rows, n_scored, scored),
     ];
     for (name, value, most, of) in asked {
         match value {
@@ -125,7 +125,7 @@ fn check_counts(config: &Config, dataset: &dyn Dataset, split: &Split) -> Result
         return Err(Error::new(format!("a batch of {batch_size} images of {pixels} pixels is too large"))
             .help(format!("wanted a \"batch_size\" of {} or fewer", MOST_BATCH_PIXELS / pixels)));
     }
-    let rows = config.rows.unwrap_or(n_images);
+    let rows = config.rows.unwrap_or(n_scored);
     if rows > MOST_ROWS {
         return Err(Error::new(format!("{rows} images would be encoded for the metrics"))
             .help(format!("wanted \"rows\" of {MOST_ROWS} or fewer, for instance rows = 20_000")));

@@ -6,10 +6,11 @@ use std::path::Path;
 use unbraid_data::{Error, Result, Seed};
 use unbraid_report::RunFolder;
 use unbraid_report::run_folder::quoted;
+use unbraid_report::status::{State, Status};
 use unbraid_report::whole_file::read_text;
 
 use crate::config::Config;
-use crate::dataset_record::check_dataset;
+use crate::dataset_record::check_or_keep_dataset;
 use crate::measure::{encode_dataset, measure, read_codes};
 use crate::origin::check_changes;
 use crate::page::write_page;
@@ -42,9 +43,11 @@ use crate::watch::Watch;
 pub fn start(config: &Config, mut prepared: Prepared, path: &Path, watch: &mut dyn Watch) -> Result<Ending> {
     let folder = RunFolder::create(path, &config.to_toml())?;
     let _held = hold(&folder)?;
-    check_dataset(&folder, config, prepared.dataset.as_ref())?;
-    let start = begin(&folder, config, &mut prepared.learner)?;
-    carry_on(&folder, config, prepared, start, watch)
+    let mut watch = StatusWatch::begin(&folder, watch, 0, config.training.steps)?;
+    let ending = check_or_keep_dataset(&folder, config, prepared.dataset.as_ref())
+        .and_then(|()| begin(&folder, config, &mut prepared.learner))
+        .and_then(|start| stages(&folder, config, prepared, start, &mut watch));
+    end(&folder, watch, ending)
 }
 
 /// Goes on with a run from its last checkpoint to its end, with these changes of its config (`training.steps=800`). A run that
@@ -58,15 +61,18 @@ pub fn resume(path: &Path, changes: &[String], watch: &mut dyn Watch) -> Result<
         .map_err(|error| error.at(folder.config_path().display()))?;
     let mut prepared = prepare(&config)?;
     check_model(&folder, &before)?;
-    check_dataset(&folder, &config, prepared.dataset.as_ref())?;
+    check_or_keep_dataset(&folder, &config, prepared.dataset.as_ref())?;
     let start = begin(&folder, &config, &mut prepared.learner)?;
     if config == before && is_finished(&folder, &config, &start) {
+        say_finished(&folder)?;
         return Ok(Ending::FinishedBefore(start.saved));
     }
     // Killed at any moment from here on, the run is not finished.
     folder.remove_page()?;
     let _held_too = if config == before { None } else { Some(change_config(&folder, &config)?) };
-    carry_on(&folder, &config, prepared, start, watch)
+    let mut watch = StatusWatch::begin(&folder, watch, start.saved, config.training.steps)?;
+    let ending = stages(&folder, &config, prepared, start, &mut watch);
+    end(&folder, watch, ending)
 }
 
 /// The config of a run.
@@ -84,7 +90,6 @@ fn check_model(folder: &RunFolder, config: &Config) -> Result<()> {
     // Each step has a line, and the first line is the header.
     let n_lines = read_text(&folder.losses_path()).map_or(0, |text| text.matches('\n').count());
     let mut found = folder.results();
-    found.extend([folder.best_model_path()].into_iter().filter(|path| path.exists()));
     if n_lines > first_checkpoint + 1 {
         found.push(folder.losses_path());
     }
@@ -115,27 +120,28 @@ fn change_config(folder: &RunFolder, config: &Config) -> Result<File> {
     hold(folder)
 }
 
-/// The stages in order. The config was checked, so that whatever fails now is a failure on the way.
-fn carry_on(
-    folder: &RunFolder,
-    config: &Config,
-    prepared: Prepared,
-    start: Start,
-    watch: &mut dyn Watch,
-) -> Result<Ending> {
-    let mut watch = StatusWatch::begin(folder, watch, start.saved, config.training.steps)?;
-    let ending = stages(folder, config, prepared, start, &mut watch);
-    match folder.config_path().exists() {
-        true => {
-            let ending = ending.map_err(Error::on_the_way);
-            let written = watch.end(&ending);
-            ending.and_then(|ending| written.map(|()| ending))
+/// Says in `status.json` how a run ended. The config was checked, so that whatever failed was a failure on the way.
+fn end(folder: &RunFolder, watch: StatusWatch, ending: Result<Ending>) -> Result<Ending> {
+    if !folder.config_path().exists() {
+        return Err(Error::failure(format!("{} was removed while the run went on", quoted(folder.path())))
+            .help("what it had learned is lost: train again"));
+    }
+    let ending = ending.map_err(Error::on_the_way);
+    let written = watch.end(&ending);
+    ending.and_then(|ending| written.map(|()| ending))
+}
+
+/// A run that was killed after all was done, before it could say so.
+fn say_finished(folder: &RunFolder) -> Result<()> {
+    match folder.read_status()? {
+        Some(status) if status.state != State::Finished => {
+            folder.write_status(&Status { state: State::Finished, error: None, ..status })
         }
-        false => Err(Error::failure(format!("{} was removed while the run went on", quoted(folder.path())))
-            .help("what it had learned is lost: train again")),
+        _ => Ok(()),
     }
 }
 
+/// The stages in order.
 fn stages(
     folder: &RunFolder,
     config: &Config,

@@ -1,6 +1,9 @@
 //! Selection: while a run trains, validation images are scored every so many steps, and the checkpoint with the best score is
 //! kept beside the last.
 
+use std::path::PathBuf;
+
+use rand::seq::index;
 use serde::{Deserialize, Serialize};
 use toml::Table;
 use unbraid_data::{Dataset, Error, Result, Seed, Split, settings};
@@ -9,8 +12,10 @@ use unbraid_metrics::{Better, METRICS, Subject, headline};
 use unbraid_report::{RunFolder, SelectionRow};
 
 use crate::config::{Config, Named};
+use crate::jacobians::{wants_jacobians, with_jacobians};
 use crate::measure::{encode_images, measure_subject};
-use crate::prepare::{Prepared, some_rows};
+use crate::prepare::Prepared;
+use crate::watch::Watch;
 
 /// How the best checkpoint is found.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
@@ -67,64 +72,128 @@ impl Selection {
         }
         if self.every > config.training.steps {
             let message = format!("[selection] setting \"every\" is {}, more than all steps", self.every);
-            return Err(Error::new(message).help(format!("wanted 1 to {}", config.training.steps)));
+            return Err(Error::new(message).help(format!(
+                "wanted 1 to {}, or \"training.steps\" of {} or more",
+                config.training.steps, self.every
+            )));
         }
         Ok(())
     }
 }
 
-/// A selection that goes on while a run trains.
-pub struct Selector<'a> {
-    config: &'a Config,
-    selection: &'a Selection,
+/// More validation images than this are not looked at: their scores would hardly change.
+const MOST_IMAGES: usize = 10_000;
+
+/// A selection that goes on while a run trains. What it looks at follows from the split and the metric alone, with the metric's
+/// published settings, so that the scores of all steps can be compared.
+pub struct Selector {
     metric: Named,
-    rows: Vec<usize>,
+    every: u64,
+    seed: Seed,
+    images: Vec<usize>,
     scores: Vec<SelectionRow>,
 }
 
-impl<'a> Selector<'a> {
+/// What came of a look at the validation images.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Look {
+    /// No checkpoint so far had as good a score.
+    Best,
+    /// Another had, or the score is not defined.
+    NotBetter,
+}
+
+impl Selector {
     /// Goes on with the selection of a run after step `saved`; none where the config asks for none.
-    pub fn begin(folder: &RunFolder, config: &'a Config, prepared: &Prepared, saved: u64) -> Result<Option<Self>> {
+    pub fn begin(folder: &RunFolder, config: &Config, prepared: &Prepared, saved: u64) -> Result<Option<Self>> {
         let Some(selection) = &config.selection else { return Ok(None) };
-        let as_measured = config.metrics.iter().find(|metric| metric.name == selection.metric).cloned();
-        let metric = as_measured.unwrap_or_else(|| Named { name: selection.metric.clone(), settings: Table::new() });
+        let metric = Named { name: selection.metric.clone(), settings: Table::new() };
         let mut scores = folder.read_selection()?;
         scores.retain(|row| row.step <= saved);
-        let rows = some_rows(config, prepared.split.validation());
-        Ok(Some(Self { config, selection, metric, rows, scores }))
+        check_scores(folder, &scores, selection, saved)?;
+        mend_best(folder, &scores, selection, saved)?;
+        let mut images: Vec<usize> = prepared.split.validation().numbers().collect();
+        if images.len() > MOST_IMAGES {
+            let mut rng = Seed(config.split.seed).stream("validation");
+            let chosen = index::sample(&mut rng, images.len(), MOST_IMAGES);
+            images = chosen.into_iter().map(|position| images[position]).collect();
+            images.sort_unstable();
+        }
+        Ok(Some(Self { metric, every: selection.every, seed: Seed(config.seed), images, scores }))
     }
 
     /// Whether validation images are scored after this step.
     pub fn is_due(&self, step: u64) -> bool {
-        step % self.selection.every == 0
+        step % self.every == 0
     }
 
-    /// Scores the validation images, logs the score, and keeps the checkpoint where it is the best so far.
-    pub fn look(&mut self, folder: &RunFolder, dataset: &dyn Dataset, learner: &Learner, bytes: &[u8]) -> Result<()> {
-        let data = encode_images(&learner.trained(), dataset, &self.rows)?;
-        let seed = Seed(self.config.seed);
-        let metrics = std::slice::from_ref(&self.metric);
-        let scores = measure_subject(metrics, &Subject::new(&data, seed), seed, &mut |_| {})?;
-        let headline = headline(&self.metric.name)?;
-        let value = scores.value(headline.name);
-        let best = best(&self.scores, headline.better).and_then(|row| row.value);
-        self.scores.push(SelectionRow { step: learner.steps_taken(), score: headline.name.to_string(), value });
-        folder.write_selection(&self.scores)?;
-        if value.is_some_and(|value| best.is_none_or(|best| is_better(headline.better, value, best))) {
-            folder.write_best_model(bytes)?;
+    /// Scores the validation images and logs the score.
+    pub fn look(
+        &mut self,
+        folder: &RunFolder,
+        dataset: &dyn Dataset,
+        learner: &Learner,
+        watch: &mut dyn Watch,
+    ) -> Result<Look> {
+        let (model, metrics) = (learner.trained(), std::slice::from_ref(&self.metric));
+        let mut data = encode_images(&model, dataset, &self.images)?;
+        if wants_jacobians(metrics) {
+            data = with_jacobians(data, &model, dataset)?;
         }
-        Ok(())
+        let scores = measure_subject(metrics, &Subject::new(&data, self.seed), self.seed, &mut |_| {})?;
+        let (step, headline) = (learner.steps_taken(), headline(&self.metric.name)?);
+        let value = scores.value(headline.name);
+        if let Some(reason) = scores.reason(headline.name) {
+            watch.note(&format!("after step {step}, {} of validation images is not defined: {reason}", headline.name));
+        }
+        let best = best(&self.scores, headline.better).and_then(|row| row.value);
+        self.scores.push(SelectionRow { step, score: headline.name.to_string(), value });
+        folder.write_selection(&self.scores)?;
+        match value.is_some_and(|value| best.is_none_or(|best| is_better(headline.better, value, best))) {
+            true => Ok(Look::Best),
+            false => Ok(Look::NotBetter),
+        }
     }
 }
 
-/// The row with the best score, the first of several; none where no score is defined.
-pub fn best(rows: &[SelectionRow], better: Better) -> Option<&SelectionRow> {
-    rows.iter().filter(|row| row.value.is_some()).fold(None, |best: Option<&SelectionRow>, row| match best {
-        Some(known) if !is_better(better, row.value.unwrap_or(f64::NAN), known.value.unwrap_or(f64::NAN)) => {
-            Some(known)
+/// Refuses a log that lacks scores of steps that were taken.
+fn check_scores(folder: &RunFolder, scores: &[SelectionRow], selection: &Selection, saved: u64) -> Result<()> {
+    let (found, wanted) = (scores.len() as u64, saved / selection.every);
+    if found == wanted {
+        return Ok(());
+    }
+    let place = folder.selection_path();
+    Err(Error::new(format!("{} has {found} scores, where {wanted} were taken up to step {saved}", place.display()))
+        .help("a run goes on only with all of them: put the file back, or start a new run"))
+}
+
+/// A run that was killed right after a checkpoint that is the best: the best is made of it.
+fn mend_best(folder: &RunFolder, scores: &[SelectionRow], selection: &Selection, saved: u64) -> Result<()> {
+    match best(scores, headline(&selection.metric)?.better) {
+        Some(row) if row.step == saved => folder.write_best_model(&folder.read_model()?),
+        _ => Ok(()),
+    }
+}
+
+/// The checkpoint that the final scores and pictures are of: its path, and the step that it must be of where it is the best.
+pub fn final_model(folder: &RunFolder, config: &Config) -> Result<(PathBuf, Option<u64>)> {
+    let best_row = match &config.selection {
+        Some(selection) if selection.checkpoint == Which::Best => {
+            best(&folder.read_selection()?, headline(&selection.metric)?.better).map(|row| row.step)
         }
-        _ => Some(row),
+        _ => None,
+    };
+    Ok(match best_row {
+        Some(step) => (folder.best_model_path(), Some(step)),
+        None => (folder.model_path(), None),
     })
+}
+
+/// The row with the best score, the first of several; none where no score is defined.
+fn best(rows: &[SelectionRow], better: Better) -> Option<&SelectionRow> {
+    let defined = rows.iter().filter_map(|row| Some((row, row.value?)));
+    let better_of = |best: (_, f64), row: (_, f64)| if is_better(better, row.1, best.1) { row } else { best };
+    defined.reduce(better_of).map(|(row, _)| row)
 }
 
 fn is_better(better: Better, value: f64, than: f64) -> bool {

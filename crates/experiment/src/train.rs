@@ -7,7 +7,7 @@ use unbraid_report::{LossLog, RunFolder};
 
 use crate::config::Config;
 use crate::prepare::Prepared;
-use crate::selection::Selector;
+use crate::selection::{Look, Selector};
 use crate::watch::Watch;
 
 /// Threads that fill batches while the network learns.
@@ -58,7 +58,7 @@ pub fn train(
     let Start { mut saved, mut log } = start;
     let mut selector = Selector::begin(folder, config, prepared, saved)?;
     let mut loader = Loader::start(loading(config, prepared), saved, LOADING_THREADS)?;
-    let learner = &mut prepared.learner;
+    let (learner, dataset) = (&mut prepared.learner, prepared.dataset.as_ref());
 
     watch.stage("training", training.steps);
     watch.progress(saved);
@@ -77,12 +77,15 @@ pub fn train(
             log.flush()?;
             let written = checkpoint::write(learner, &origin);
             let bytes = written.map_err(|error| keep_log(error, TOO_FAST, &mut log, folder, saved))?;
-            if let Some(selector) = due {
-                selector.look(folder, prepared.dataset.as_ref(), learner, &bytes)?;
-            }
+            let looked = due.map_or(Ok(Look::NotBetter), |selector| selector.look(folder, dataset, learner, watch));
+            let look = looked.map_err(|error| keep_log(error, "", &mut log, folder, saved))?;
             // What was made with the checkpoint before would not belong to this one; until then it is kept.
             folder.remove_results()?;
             folder.write_model(&bytes)?;
+            // After the last one, of which the best can be made again where a kill comes between.
+            if look == Look::Best {
+                folder.write_best_model(&bytes)?;
+            }
             saved = losses.step;
         }
         if stop {

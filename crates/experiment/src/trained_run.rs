@@ -6,12 +6,13 @@ use std::sync::Arc;
 use unbraid_data::{Dataset, Error, Result};
 use unbraid_learn::{TrainedModel, checkpoint};
 use unbraid_report::RunFolder;
+use unbraid_report::whole_file::read_whole;
 
 use crate::config::Config;
 use crate::dataset_record::check_dataset;
 use crate::prepare::{Prepared, prepare};
 use crate::run::read_config;
-use crate::selection::Which;
+use crate::selection::final_model;
 
 /// A run with its dataset and the model that its scores and pictures are of. Several threads may use it at once.
 pub struct TrainedRun {
@@ -43,16 +44,16 @@ impl TrainedRun {
 
     /// Reads the checkpoint that the final scores and pictures are of.
     pub(crate) fn of_checkpoint(folder: &RunFolder, config: &Config, prepared: Prepared) -> Result<Self> {
-        let is_best = config.selection.as_ref().is_some_and(|selection| selection.checkpoint == Which::Best);
-        let path = match is_best && folder.best_model_path().exists() {
-            true => folder.best_model_path(),
-            false => folder.model_path(),
-        };
+        let (path, wanted_step) = final_model(folder, config)?;
         let Prepared { dataset, mut learner, .. } = prepared;
-        let bytes = unbraid_report::whole_file::read_whole(&path)?;
+        let bytes = read_whole(&path)?;
         let origin = checkpoint::read(&bytes, &mut learner).map_err(|error| error.at(path.display()))?;
         config.check_origin(&origin).map_err(|error| error.at(folder.config_path().display()))?;
         let (model, step) = (learner.trained(), learner.steps_taken());
+        if let Some(wanted) = wanted_step.filter(|wanted| *wanted != step) {
+            let message = format!("{} is of step {step}, but step {wanted} had the best score", path.display());
+            return Err(Error::new(message).help("put the right file back, or train again"));
+        }
         Ok(Self { folder: folder.clone(), config: config.clone(), dataset, model, step })
     }
 }

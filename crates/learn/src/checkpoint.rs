@@ -64,7 +64,12 @@ pub fn write(learner: &Learner, origin: &str) -> Result<Vec<u8>> {
         push(name.to_string(), floats(tensor.clone().inner()))?;
     }
     for (name, tensor) in learner.state.iter() {
-        tensors.push((format!("state.{name}"), tensor.dims().to_vec(), to_bytes(&floats(tensor.clone().inner()))));
+        let values = floats(tensor.clone().inner());
+        if let Some(value) = values.iter().find(|value| !value.is_finite()) {
+            let message = format!("what the framework remembers as \"{name}\" became {value} at step {}", learner.steps_taken);
+            return Err(Error::failure(message));
+        }
+        tensors.push((format!("state.{name}"), tensor.dims().to_vec(), to_bytes(&values)));
     }
     let step = learner.steps_taken;
     let streams = Streams { batches: step, noise: step };

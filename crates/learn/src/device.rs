@@ -15,7 +15,8 @@ impl Device {
         Self { burn: BurnDevice::flex(), has_kernels: true }
     }
 
-    /// The processor, with burn's own operations alone, as any other device of burn would compute.
+    /// The processor, with burn's own operations for layers, losses and optimisers, as any other device of burn would compute. Whole
+    /// tensors are summed by our own operation all the same, since burn's loses digits here.
     pub fn cpu_of_burn() -> Self {
         Self { burn: BurnDevice::flex(), has_kernels: false }
     }

@@ -37,6 +37,7 @@ impl Model {
         device: Device,
     ) -> Result<(Self, State)> {
         let (family, latents) = (framework.posterior(), network.latents());
+        family.check(latents)?;
         let n_outputs = family.n_outputs(latents);
         if n_outputs > MOST_OUTPUTS {
             return Err(Error::new(format!("a posterior of {latents} latents would take {n_outputs} encoder outputs"))

@@ -10,6 +10,7 @@ use std::ops::Range;
 use support::{PICTURE, POINT, Parts, batch, losses};
 use unbraid_data::settings::Setting;
 use unbraid_learn::frameworks::{Entry, FRAMEWORKS};
+use unbraid_learn::losses::MAIN;
 use unbraid_learn::networks::NETWORKS;
 use unbraid_learn::optimisers::OPTIMISERS;
 use unbraid_learn::reconstruction::RECONSTRUCTIONS;
@@ -42,12 +43,13 @@ fn advance(learner: &mut Learner, steps: Range<u64>, n_images: usize, rate: f64)
 /// the curvature's share, 1 % of the largest gradient of the same parameter and 1e-3 of the largest of all are allowed.
 fn check_gradients(mut learner: Learner, stride: usize, step: f32) {
     let batch = batch(&learner, 0, 2);
+    let own_optimisers = learner.framework.own_optimisers();
     let mut exact: Vec<(usize, String, [usize; 2], Vec<f32>)> = Vec::new();
     for (objective, (network, total)) in losses(&learner, &batch).objectives().iter().enumerate() {
         let gradients = total.backward();
         for (name, parameter) in learner.model.parameters.iter() {
-            let is_own = name.starts_with("discriminator.");
-            if is_own == (*network == "discriminator") {
+            let own = own_optimisers.iter().find(|own| own.changes(name));
+            if own.map_or(MAIN, |own| own.network) == *network {
                 let gradient = parameter.grad(&gradients).unwrap_or_else(|| panic!("{name} has no gradient"));
                 exact.push((objective, name.to_string(), parameter.dims(), floats(gradient)));
             }

@@ -54,7 +54,13 @@ impl RunFolder {
             return Err(Error::new(format!("{place} is a file, not a folder")).help("choose another path with `--out`"));
         }
         let mut remains = folder.results();
-        remains.extend([folder.model_path(), folder.losses_path()]);
+        remains.extend([
+            folder.model_path(),
+            folder.losses_path(),
+            folder.best_model_path(),
+            folder.selection_path(),
+            folder.dataset_path(),
+        ]);
         if let Some(found) = remains.iter().find(|path| path.exists()) {
             return Err(Error::new(format!("{place} has no config.toml, but {} of some run", found.display()))
                 .help("choose another folder with `--out`, or move it away"));
@@ -200,11 +206,6 @@ impl RunFolder {
     /// Writes the best model so far.
     pub fn write_best_model(&self, bytes: &[u8]) -> Result<()> {
         write_whole(&self.best_model_path(), bytes)
-    }
-
-    /// Reads the best model.
-    pub fn read_best_model(&self) -> Result<Vec<u8>> {
-        read_whole(&self.best_model_path())
     }
 
     /// Writes the scores of validation images.

@@ -20,8 +20,8 @@ const FORMATS: &str = "\
 What an input can be:
   FOLDER          a run, as `unbraid train` leaves it
   FILE.npz        arrays `codes` [rows, latents] and `factors` [rows, factors]; maybe `factor_names`, `factor_sizes`,
-                  `train_rows`, `test_rows`, `log_variances`, `reconstruction_losses`, `jacobians`, `text_factors`
-                  (positions of factors whose numbers stand for words)
+                  `train_rows`, `test_rows`, `log_variances`, `reconstruction_losses`, `kl_divergences`, `jacobians`,
+                  `text_factors` (positions of factors whose numbers stand for words)
   FILE.npy        codes [rows, latents], with `--factors FACTORS.npy`
   FILE.csv, .tsv  a first line of names, then a line for each row
   FILE.parquet    flat columns, uncompressed or compressed by Snappy, zstd, gzip, LZ4 or Brotli

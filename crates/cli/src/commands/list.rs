@@ -6,7 +6,7 @@ use unbraid_data::error::{did_you_mean, unknown_name};
 use unbraid_data::settings::{Setting, Values};
 use unbraid_data::{Error, Result, datasets, samplers};
 use unbraid_experiment::config_settings::{CONFIG_SETTINGS, config_default};
-use unbraid_learn::{frameworks, networks, optimisers, reconstruction};
+use unbraid_learn::{frameworks, networks, optimisers, posteriors, reconstruction};
 use unbraid_metrics::ScoreKind;
 use unbraid_report::tables::{ListRow, SettingRow, list_table, score_kinds_table, settings_table};
 
@@ -26,7 +26,7 @@ config` the keys of a config that belong to no list.";
 #[derive(clap::Args)]
 #[command(after_help = EXAMPLES)]
 pub struct Arguments {
-    /// What to list: datasets, samplers, models, frameworks, reconstructions, optimisers, metrics, or config; all lists
+    /// What to list: datasets, samplers, models, posteriors, frameworks, reconstructions, optimisers, metrics, or config; all lists
     /// where left out
     kind: Option<String>,
 
@@ -71,11 +71,17 @@ fn lists() -> Vec<(&'static str, Vec<Row>)> {
         ("datasets", rows!("dataset", datasets::DATASETS, |entry| (with_shared(entry.settings), entry.complete))),
         ("samplers", rows!("sampler", samplers::SAMPLERS)),
         ("models", rows!("model", networks::NETWORKS)),
+        ("posteriors", rows!("posterior", posteriors::POSTERIORS, |_entry| (Vec::new(), no_settings))),
         ("frameworks", rows!("framework", frameworks::FRAMEWORKS)),
         ("reconstructions", rows!("reconstruction", reconstruction::RECONSTRUCTIONS)),
         ("optimisers", rows!("optimiser", optimisers::OPTIMISERS)),
         ("metrics", rows!("metric", unbraid_metrics::METRICS)),
     ]
+}
+
+/// A posterior is chosen by its framework.
+fn no_settings(_: &Table) -> Result<Table> {
+    Ok(Table::new())
 }
 
 /// A dataset's own settings and those that all share.

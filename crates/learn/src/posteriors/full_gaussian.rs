@@ -1,7 +1,9 @@
 //! A Gaussian with full covariance `S = L L'` (T4 3.2.7): a mean, and the Cholesky factor `L` of the covariance, whose diagonal is
 //! given by its logarithms so that it is positive and the factor unique.
 
-use burn::tensor::{Tensor, TensorData};
+use std::cmp::Ordering;
+
+use burn::tensor::{Int, Tensor, TensorData};
 use unbraid_data::Rng;
 
 use super::noise::normal;
@@ -39,11 +41,15 @@ impl FullGaussian {
         let latents = (0..).find(|&latents| FullGaussians.n_outputs(latents) >= n_outputs).expect("numbers do not end");
         let part = |start: usize, columns: usize| outputs.clone().narrow(1, start, columns);
         let (mean, log_diagonal) = (part(0, latents), part(latents, latents));
-        let mut factor = log_diagonal.clone().exp().matmul(diagonal_places(latents, outputs));
+        // Diagonal, what is below it, and a zero, which stands above it.
+        let zero = Tensor::zeros([batch, 1], &outputs.device());
+        let mut numbers = vec![log_diagonal.clone().exp(), zero];
         if latents > 1 {
-            factor = factor + part(2 * latents, n_below(latents)).matmul(places_below(latents, outputs));
+            numbers.insert(1, part(2 * latents, n_below(latents)));
         }
-        Self { mean, log_diagonal, factor: factor.reshape([batch, latents, latents]) }
+        let places: Tensor<1, Int> = Tensor::from_data(TensorData::from(&places(latents)[..]), &outputs.device());
+        let factor = Tensor::cat(numbers, 1).select(1, places).reshape([batch, latents, latents]);
+        Self { mean, log_diagonal, factor }
     }
 
     /// Variances of single latents, the diagonal of `L L'`, `[batch, latents]`.
@@ -81,24 +87,14 @@ fn n_below(latents: usize) -> usize {
     latents * latents.saturating_sub(1) / 2
 }
 
-/// Puts a number for each latent on the diagonal: `[latents, latents * latents]`.
-fn diagonal_places(latents: usize, like: &Tensor<2>) -> Tensor<2> {
-    places((0..latents).map(|latent| (latent, latent)), latents, latents, like)
-}
-
-/// Puts a number for each place below the diagonal there: `[places, latents * latents]`.
-fn places_below(latents: usize, like: &Tensor<2>) -> Tensor<2> {
-    let below = (1..latents).flat_map(|row| (0..row).map(move |column| (row, column)));
-    places(below, n_below(latents), latents, like)
-}
-
-/// For each place a row that is one there and zero elsewhere.
-fn places(of: impl Iterator<Item = (usize, usize)>, n_places: usize, latents: usize, like: &Tensor<2>) -> Tensor<2> {
-    let mut values = vec![0.0_f32; n_places * latents * latents];
-    for (position, (row, column)) in of.enumerate() {
-        values[position * latents * latents + row * latents + column] = 1.0;
-    }
-    Tensor::from_data(TensorData::new(values, [n_places, latents * latents]), &like.device())
+/// For each place of the factor, row by row, where its number stands: the diagonal first, then what is below it, then zero.
+fn places(latents: usize) -> Vec<i32> {
+    let place = |row: usize, column: usize| match row.cmp(&column) {
+        Ordering::Equal => row,
+        Ordering::Greater => latents + n_below(row) + column,
+        Ordering::Less => latents + n_below(latents),
+    };
+    (0..latents).flat_map(|row| (0..latents).map(move |column| place(row, column) as i32)).collect()
 }
 
 /// The row of the list.

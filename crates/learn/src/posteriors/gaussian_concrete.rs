@@ -6,7 +6,7 @@
 
 use burn::tensor::Tensor;
 use burn::tensor::activation::{log_softmax, softmax};
-use unbraid_data::Rng;
+use unbraid_data::{Error, Result, Rng};
 
 use super::noise::gumbel;
 use super::{DiagonalGaussian, Entry, Family, Kept, Moved, Posterior};
@@ -40,6 +40,19 @@ impl Family for GaussianConcretes {
     /// A mean and a log-variance for each Gaussian latent, a logit for each class.
     fn n_outputs(&self, latents: usize) -> usize {
         2 * latents.saturating_sub(self.n_class_latents()) + self.n_class_latents()
+    }
+
+    fn check(&self, latents: usize) -> Result<()> {
+        let n_classes = self.n_class_latents();
+        if self.classes.is_empty() || self.classes.contains(&0) {
+            return Err(Error::new(format!("discrete variables of {:?} classes are asked for", self.classes))
+                .help("wanted one variable or more, each with a class or more"));
+        }
+        if latents <= n_classes {
+            return Err(Error::new(format!("{n_classes} of {latents} latents are classes, and none is left"))
+                .help(format!("wanted \"latents\" of {} or more", n_classes + 1)));
+        }
+        Ok(())
     }
 
     fn posterior(&self, outputs: Tensor<2>) -> Box<dyn Posterior> {

@@ -1,7 +1,7 @@
 //! Posteriors: what an encoder says about an image, as a distribution over latents.
 
 use burn::tensor::Tensor;
-use unbraid_data::Rng;
+use unbraid_data::{Result, Rng};
 
 mod deterministic;
 mod diagonal_gaussian;
@@ -22,6 +22,11 @@ pub const POSTERIORS: &[Entry] =
 pub trait Family: Send + Sync {
     /// How many outputs an encoder needs for so many latents.
     fn n_outputs(&self, latents: usize) -> usize;
+
+    /// Refuses a number of latents that it cannot have.
+    fn check(&self, _latents: usize) -> Result<()> {
+        Ok(())
+    }
 
     /// The distributions that outputs `[batch, outputs]` describe.
     fn posterior(&self, outputs: Tensor<2>) -> Box<dyn Posterior>;

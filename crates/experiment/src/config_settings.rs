@@ -134,7 +134,9 @@ mod tests {
         let mut small = vec!["dataset.squares=1".to_string(), "model.name=mlp".to_string()];
         match name.split_once('.') {
             // Validation images are needed, and train images have to be left.
-            Some(("selection", _)) => small.extend(["split.validation=0.5", "split.train=0.5", "training.batch_size=1"].map(String::from)),
+            Some(("selection", _)) => {
+                small.extend(["split.validation=0.5", "split.train=0.5", "training.batch_size=1"].map(String::from))
+            }
             Some(("split", "validation" | "test")) => {
                 small.extend(["split.train=0.5", "training.batch_size=1"].map(String::from))
             }

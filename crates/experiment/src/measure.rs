@@ -29,7 +29,9 @@ pub fn encode_dataset(run: &TrainedRun, watch: &mut dyn Watch) -> Result<Option<
         if watch.should_stop() { ControlFlow::Break(()) } else { ControlFlow::Continue(()) }
     })?;
     match data {
-        Some(data) if wants_jacobians(&run.config.metrics) => with_jacobians(data, &run.model, run.dataset.as_ref()).map(Some),
+        Some(data) if wants_jacobians(&run.config.metrics) => {
+            with_jacobians(data, &run.model, run.dataset.as_ref()).map(Some)
+        }
         data => Ok(data),
     }
 }

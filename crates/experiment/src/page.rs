@@ -14,9 +14,9 @@ use unbraid_report::run_folder::quoted;
 
 use crate::config::Config;
 use crate::dataset_record::dataset_record;
+use crate::pictures::{names, narrow_name};
 use crate::prepare::rows_to_encode;
 use crate::selection::final_model;
-use crate::pictures::{names, narrow_name};
 
 /// The figures in the order of the page, with what there is to see in each.
 const FIGURES: &[(&str, &str, &str)] = &[

@@ -124,7 +124,7 @@ impl Selector {
 
     /// Whether validation images are scored after this step.
     pub fn is_due(&self, step: u64) -> bool {
-        step % self.every == 0
+        step.is_multiple_of(self.every)
     }
 
     /// Scores the validation images and logs the score.

@@ -118,19 +118,20 @@ pub(crate) fn multiply_on_all_threads(left: Matrix, right: Matrix, target: Targe
 }
 
 fn multiply_on(threads: Parallelism, left: Matrix, right: Matrix, store: Store, target: Target) {
+    let Target { values: target_values, layout: target_layout } = target;
     let (n_rows, n_inner, n_columns) = (left.layout.n_rows, left.layout.n_columns, right.layout.n_columns);
     assert_eq!(n_inner, right.layout.n_rows, "the inner sizes of a product must agree");
-    let found = (target.layout.n_rows, target.layout.n_columns);
+    let found = (target_layout.n_rows, target_layout.n_columns);
     assert_eq!(found, (n_rows, n_columns), "the target of a product must have its size");
     if n_rows == 0 || n_columns == 0 {
         return;
     }
     left.layout.check(left.values.len());
     right.layout.check(right.values.len());
-    target.layout.check(target.values.len());
-    target.layout.check_rows_are_apart();
+    target_layout.check(target_values.len());
+    target_layout.check_rows_are_apart();
     let ([left_column, left_row], [right_column, right_row]) = (left.layout.strides(), right.layout.strides());
-    let [target_column, target_row] = target.layout.strides();
+    let [target_column, target_row] = target_layout.strides();
     // SAFETY: the sizes agree, and every value of each matrix lies in its slice, as was checked above. The values of the
     // target do not overlap each other, and being borrowed mutably they overlap neither of the others.
     unsafe {
@@ -138,7 +139,7 @@ fn multiply_on(threads: Parallelism, left: Matrix, right: Matrix, store: Store, 
             n_rows,
             n_columns,
             n_inner,
-            target.values.as_mut_ptr(),
+            target_values.as_mut_ptr(),
             target_column,
             target_row,
             store == Store::Add,
@@ -257,8 +258,12 @@ mod tests {
         // 2^63 matrices of 4 columns: the product would be 0.
         assert!(is_refused("values are not rows", || Matrix::interleaved(&values, 1 << 63, 4, 0)));
         assert!(is_refused("no matrix 2 among 2", || Matrix::interleaved(&values, 2, 3, 2)));
-        assert!(is_refused("no matrix 2 among 2", || drop(Target::interleaved(&mut target, 2, 3, 2))));
-        assert!(is_refused("12 values are not rows of 5", || drop(Target::of_rows(&mut target, 5))));
+        assert!(is_refused("no matrix 2 among 2", || {
+            let _ = Target::interleaved(&mut target, 2, 3, 2);
+        }));
+        assert!(is_refused("12 values are not rows of 5", || {
+            let _ = Target::of_rows(&mut target, 5);
+        }));
     }
 
     #[test]

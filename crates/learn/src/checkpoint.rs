@@ -66,7 +66,8 @@ pub fn write(learner: &Learner, origin: &str) -> Result<Vec<u8>> {
     for (name, tensor) in learner.state.iter() {
         let values = floats(tensor.clone().inner());
         if let Some(value) = values.iter().find(|value| !value.is_finite()) {
-            let message = format!("what the framework remembers as \"{name}\" became {value} at step {}", learner.steps_taken);
+            let message =
+                format!("what the framework remembers as \"{name}\" became {value} at step {}", learner.steps_taken);
             return Err(Error::failure(message));
         }
         tensors.push((format!("state.{name}"), tensor.dims().to_vec(), to_bytes(&values)));

@@ -86,7 +86,8 @@ impl Place {
 pub fn exact_files(run: &Path) -> Vec<(String, Vec<u8>)> {
     let arrays = ["codes.npy", "factors.npy", "log_variances.npy", "reconstruction_losses.npy", "jacobians.npy"];
     let others = ["model.safetensors", "scores.json", "matrices.json", "losses.csv", "config.toml", "dataset.json"];
-    let selected = ["selection.csv", "best.safetensors", "kl_divergences.npy"].into_iter().filter(|name| run.join(name).exists());
+    let selected =
+        ["selection.csv", "best.safetensors", "kl_divergences.npy"].into_iter().filter(|name| run.join(name).exists());
     arrays
         .iter()
         .chain(&others)

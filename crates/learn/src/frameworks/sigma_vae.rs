@@ -125,7 +125,9 @@ mod tests {
     fn the_bound_is_soft() {
         let at = |value: f32| scalar(softly_above(Device::cpu().tensor(vec![value], [1]), -6.0));
         // ln(1 + e^6) - 6 = 0.0024757 at 0; ln 2 above the bound at the bound; nearly the bound far below it.
-        for (value, wanted) in [(0.0, 0.002_475_7), (-6.0, -6.0 + 0.693_147_2), (-100.0, -6.0), (200.0, 200.0)] {
+        for (value, wanted) in
+            [(0.0, 0.002_475_7), (-6.0, -6.0 + std::f32::consts::LN_2), (-100.0, -6.0), (200.0, 200.0)]
+        {
             assert!((at(value) - wanted).abs() < 1e-5, "{value}: {} is not {wanted}", at(value));
         }
     }

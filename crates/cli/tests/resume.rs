@@ -134,7 +134,7 @@ fn only_what_does_not_decide_the_training_may_change() {
         let message = place.refusal(&["resume", "a", "--set", &format!("{key}=2")], 2);
         assert!(message.contains(&format!("a run goes on with the \"{key}\" that it was started with")), "{message}");
         assert!(
-            message.contains("only training.steps, training.checkpoint_every, rows, rows_seed and metrics may change")
+            message.contains("only training.steps, training.checkpoint_every, selection.checkpoint, rows, rows_seed and metrics may change")
         );
     }
     let message = place.refusal(&["resume", "a", "--set", "training.steps=30"], 2);

@@ -48,6 +48,12 @@ impl Error {
         self
     }
 
+    /// Adds to the line that says what to do.
+    pub fn more_help(mut self, more: impl fmt::Display) -> Self {
+        self.help = Some(self.help.map_or_else(|| more.to_string(), |help| format!("{help}; {more}")));
+        self
+    }
+
     /// Puts the place (a file, a section of a config) before the message.
     pub fn at(mut self, place: impl fmt::Display) -> Self {
         self.message = format!("{place}: {}", self.message);

@@ -6,7 +6,7 @@ use toml::Value;
 use unbraid_data::datasets::read_factors;
 use unbraid_data::labelled_codes::Extras;
 use unbraid_data::{Dataset, Error, FactorSpace, LabelledCodes, Result, Seed};
-use unbraid_learn::TrainedModel;
+use unbraid_learn::{TrainedModel, frameworks};
 use unbraid_metrics::{Metric, Scores, Subject, score_all_heard};
 use unbraid_report::RunFolder;
 use unbraid_report::run_folder::quoted;
@@ -72,6 +72,11 @@ pub fn read_codes(folder: &RunFolder, config: &Config) -> Result<LabelledCodes> 
     let wanted_rows = rows_to_encode(config, record.n_images)?;
     let data = folder.read_codes(encoded_space(wanted_rows.len(), &record.factor_space()?, record.n_images))?;
     let wanted = wanted_rows.len();
+    let framework = frameworks::build(&config.framework.name, &config.framework.settings)?;
+    if framework.posterior().keeps_kl_divergences() && data.extras().kl_divergences.is_none() {
+        return Err(Error::new(format!("{place} has codes without their KL divergences, kl_divergences.npy"))
+            .help(format!("put it back, or `unbraid resume {place}` encodes them again")));
+    }
     let latents = config.model.settings.get("latents").and_then(Value::as_integer);
     if data.n_rows() != wanted || latents.is_some_and(|latents| latents != data.n_latents() as i64) {
         let (rows, found) = (data.n_rows(), data.n_latents());

@@ -63,10 +63,10 @@ pub fn train(
     watch.stage("training", training.steps);
     watch.progress(saved);
     while learner.steps_taken() < training.steps {
-        let loaded = loader.next_batch().map_err(|error| keep_log(error, "", &mut log, folder, saved))?;
+        let loaded = loader.next_batch().map_err(|error| keep_log(error, &mut log, folder, saved))?;
         let batch = on_device(loaded, learner);
         let rate = training.learning_rate.at(batch.step);
-        let losses = learner.step(&batch, rate).map_err(|error| keep_log(error, TOO_FAST, &mut log, folder, saved))?;
+        let losses = learner.step(&batch, rate).map_err(|error| keep_log(error, &mut log, folder, saved))?;
         push(&mut log, &losses)?;
         let images = (batch.members.len() * training.batch_size) as u64;
         watch.step(losses.step, losses.total, images);
@@ -76,9 +76,9 @@ pub fn train(
         if stop || due.is_some() || losses.step % training.checkpoint_every == 0 || losses.step == training.steps {
             log.flush()?;
             let written = checkpoint::write(learner, &origin);
-            let bytes = written.map_err(|error| keep_log(error, TOO_FAST, &mut log, folder, saved))?;
+            let bytes = written.map_err(|error| keep_log(error, &mut log, folder, saved))?;
             let looked = due.map_or(Ok(Look::NotBetter), |selector| selector.look(folder, dataset, learner, watch));
-            let look = looked.map_err(|error| keep_log(error, "", &mut log, folder, saved))?;
+            let look = looked.map_err(|error| keep_log(error, &mut log, folder, saved))?;
             // What was made with the checkpoint before would not belong to this one; until then it is kept.
             folder.remove_results()?;
             folder.write_model(&bytes)?;
@@ -94,9 +94,6 @@ pub fn train(
     }
     Ok(Ending::Finished)
 }
-
-/// What to do about a loss or weights that are no longer finite.
-const TOO_FAST: &str = "; try a smaller learning rate, or a smaller weight on a part of the loss";
 
 fn loading(config: &Config, prepared: &Prepared) -> Loading {
     Loading {
@@ -136,17 +133,17 @@ fn on_device(batch: LoadedBatch, learner: &Learner) -> Batch {
     Batch { step: batch.step, members: members.collect() }
 }
 
-/// The run ends in an error: keeps what was logged, and says which checkpoint is left, and what else to do.
-fn keep_log(error: Error, advice: &str, log: &mut LossLog, folder: &RunFolder, saved: u64) -> Error {
+/// The run ends in an error: keeps what was logged, and says which checkpoint is left.
+fn keep_log(error: Error, log: &mut LossLog, folder: &RunFolder, saved: u64) -> Error {
     let error = match log.flush() {
         Ok(()) => error,
         Err(unwritten) => return unwritten,
     };
     match saved {
-        0 => error.help(format!("no checkpoint was written before{advice}")),
+        0 => error.more_help("no checkpoint was written before"),
         step => {
             let model = folder.model_path();
-            error.help(format!("the checkpoint after step {step} is kept in {}{advice}", model.display()))
+            error.more_help(format!("the checkpoint after step {step} is kept in {}", model.display()))
         }
     }
 }

@@ -14,7 +14,7 @@ use safetensors::tensor::{Dtype, TensorView, serialize};
 use serde::{Deserialize, Serialize};
 use unbraid_data::{Error, Result};
 
-use crate::learner::Learner;
+use crate::learner::{Learner, TOO_FAST};
 use crate::tensors::floats;
 
 const FORMAT: u32 = 2;
@@ -55,7 +55,7 @@ pub fn write(learner: &Learner, origin: &str) -> Result<Vec<u8>> {
             }
             Some(value) => {
                 let message = format!("\"{name}\" or its gradient became {value} at step {}", learner.steps_taken);
-                Err(Error::failure(message))
+                Err(Error::failure(message).help(TOO_FAST))
             }
         };
         for (moment, values) in learner.moment_names(name).iter().zip(&learner.moments[position]) {
@@ -68,7 +68,7 @@ pub fn write(learner: &Learner, origin: &str) -> Result<Vec<u8>> {
         if let Some(value) = values.iter().find(|value| !value.is_finite()) {
             let message =
                 format!("what the framework remembers as \"{name}\" became {value} at step {}", learner.steps_taken);
-            return Err(Error::failure(message));
+            return Err(Error::failure(message).help(TOO_FAST));
         }
         tensors.push((format!("state.{name}"), tensor.dims().to_vec(), to_bytes(&values)));
     }

@@ -117,6 +117,10 @@ impl Learner {
         let report = StepLosses { step: batch.step + 1, total, parts };
         check_finite(&report)?;
 
+        for OwnOptimiser { network, .. } in &self.own_optimisers {
+            let has_objective = losses.objectives().iter().any(|(known, _)| known == network);
+            assert!(has_objective, "the loss has nothing for \"{network}\" to minimise: Losses::with_own");
+        }
         for (network, objective) in losses.objectives() {
             self.minimise(network, objective, batch.step, learning_rate);
         }
@@ -148,13 +152,16 @@ impl Learner {
     }
 }
 
+/// What to do about numbers that are no longer finite.
+pub(crate) const TOO_FAST: &str = "try a smaller learning rate, or a smaller weight on a part of the loss";
+
 fn check_finite(losses: &StepLosses) -> Result<()> {
     let total = Part { name: "loss", value: losses.total };
     match losses.parts.iter().chain([&total]).find(|part| !part.value.is_finite()) {
         None => Ok(()),
         Some(part) => {
             let message = format!("\"{}\" became {} at step {}", part.name, part.value, losses.step);
-            Err(Error::failure(message).help("try a smaller learning rate, or a smaller weight on a part of the loss"))
+            Err(Error::failure(message).help(TOO_FAST))
         }
     }
 }

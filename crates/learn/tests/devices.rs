@@ -35,7 +35,7 @@ fn check_same(parts: Parts, steps: u64, n_images: usize) {
 #[test]
 fn every_framework_has_the_same_losses() {
     for entry in FRAMEWORKS {
-        let settings = if entry.name == "factor_vae" { "width = 32" } else { "" };
+        let settings = if entry.settings.iter().any(|setting| setting.name == "width") { "width = 32" } else { "" };
         check_same(
             Parts::new((entry.name, settings), ("mlp", "latents = 3\nencoder = [16]\ndecoder = [16]"), POINT),
             50,

@@ -26,6 +26,7 @@ fn every_posterior_has_the_shapes_that_it_says() {
         assert!(floats(posterior.kl()).iter().all(|kl| *kl >= 0.0), "{}", entry.name);
         let kept = posterior.kept();
         assert!(kept.log_variances.is_none_or(|kept| kept.dims() == [BATCH, LATENTS]), "{}", entry.name);
+        assert_eq!(kept.kl_divergences.is_some(), family.keeps_kl_divergences(), "{}", entry.name);
         assert!(kept.kl_divergences.is_none_or(|kept| kept.dims() == [BATCH, 1]), "{}", entry.name);
         let moved = family.moved(LATENTS).into_iter().flat_map(|moved| match moved {
             Moved::Latent(latent) => vec![latent],

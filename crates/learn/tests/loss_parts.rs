@@ -148,6 +148,9 @@ fn control_vae_by_hand() {
     let mut learner = learner("control_vae", "", &[-200.0]);
     let beta = 0.01 + 0.082_75;
     close(&parts_of(&learner, 0, &[IMAGES]), &[5.0, 100.75, beta], 5.0 + beta * 100.75);
+    // In means all is divided by 2 pixels, and the KL that is controlled is the sum over latents.
+    let means = parts("control_vae", "reduction = 'mean'", -200.0, &[IMAGES]);
+    close(&means, &[2.5, 100.75, beta], 2.5 + beta * 100.75 / 2.0);
     let first = batch_of(&learner, 0, vec![IMAGES.to_vec()]);
     learner.step(&first, 0.0).unwrap();
     let beta = 0.01 + 2.0 * 0.082_75;

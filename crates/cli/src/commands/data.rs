@@ -20,7 +20,7 @@ use unbraid_report::figures::factor_rows::{FactorRow, evenly_spread, factor_rows
 use super::inputs::check_npz_name;
 use super::list::datasets_table;
 use crate::Outcome;
-use crate::output::print;
+use crate::output::{print, tell};
 
 /// Images on a contact sheet, and how many stand beside each other.
 const SHEET: (usize, usize) = (48, 8);
@@ -93,7 +93,11 @@ pub fn run(arguments: &Arguments) -> Result<Outcome> {
         Command::Export { dataset, file, indices } => {
             check_npz_name(file)?;
             let indices = indices.as_deref().map(read_indices).transpose()?;
-            export::export_npz(dataset.open()?.as_ref(), indices.as_deref(), file)?;
+            let dataset = dataset.open()?;
+            if dataset.as_standardised().is_some() {
+                tell("note: pixels are exported as they are before they are standardised");
+            }
+            export::export_npz(dataset.as_ref(), indices.as_deref(), file)?;
             print(file.display())?;
         }
     }

@@ -147,7 +147,7 @@ pub const SHARED_SETTINGS: &[Setting] = &[
     Setting {
         name: "standardise",
         values: Values::Flag,
-        meaning: "whether channels are centred and divided by their deviation within images; false where left out",
+        meaning: "whether each channel has its mean taken away and is divided by its deviation; false where left out",
     },
 ];
 

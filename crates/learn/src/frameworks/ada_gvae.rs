@@ -10,8 +10,7 @@ use serde::{Deserialize, Serialize};
 use unbraid_data::settings::{Setting, Values};
 use unbraid_data::{Rng, settings};
 
-use super::beta_vae::MOST_BETA;
-use super::{BETA, Batch, Entry, Framework, RECONSTRUCTION, REDUCTION};
+use super::{BETA, Batch, Entry, Framework, MOST_WEIGHT, RECONSTRUCTION, REDUCTION};
 use crate::losses::{Losses, Reduction};
 use crate::model::Model;
 use crate::ops;
@@ -175,7 +174,7 @@ pub const ENTRY: Entry = Entry {
     sampler: "pair",
     build: |table| {
         let framework: AdaGvae = settings::read(table)?;
-        framework.beta.check("beta", 0.0, MOST_BETA)?;
+        framework.beta.check("beta", 0.0, MOST_WEIGHT)?;
         framework.eta.check("eta", 0.0, 1.0)?;
         Ok(Box::new(framework))
     },

@@ -4,7 +4,7 @@ use burn::tensor::Tensor;
 use serde::{Deserialize, Serialize};
 use unbraid_data::{Rng, settings};
 
-use super::{BETA, Batch, Entry, Framework, RECONSTRUCTION, REDUCTION};
+use super::{BETA, Batch, Entry, Framework, MOST_WEIGHT, RECONSTRUCTION, REDUCTION};
 use crate::losses::{Losses, Reduction};
 use crate::model::Model;
 use crate::reconstruction::Reconstruction;
@@ -48,9 +48,6 @@ impl Framework for BetaVae {
     }
 }
 
-/// A larger weight would overflow f32 before the first step.
-pub const MOST_BETA: f64 = 1e9;
-
 /// What `evidence_bound` logs.
 pub const PARTS: &[&str] = &["reconstruction", "kl"];
 
@@ -83,7 +80,7 @@ pub const ENTRY: Entry = Entry {
     sampler: "single",
     build: |table| {
         let framework: BetaVae = settings::read(table)?;
-        framework.beta.check("beta", 0.0, MOST_BETA)?;
+        framework.beta.check("beta", 0.0, MOST_WEIGHT)?;
         Ok(Box::new(framework))
     },
     complete: settings::complete::<BetaVae>,

@@ -4,8 +4,8 @@
 use serde::{Deserialize, Serialize};
 use unbraid_data::{Rng, settings};
 
-use super::beta_vae::{MOST_BETA, PARTS, evidence_bound};
-use super::{BETA, Batch, Entry, Framework, RECONSTRUCTION, REDUCTION};
+use super::beta_vae::{PARTS, evidence_bound};
+use super::{BETA, Batch, Entry, Framework, MOST_WEIGHT, RECONSTRUCTION, REDUCTION};
 use crate::losses::{Losses, Reduction};
 use crate::model::Model;
 use crate::posteriors::{Family, FullGaussians};
@@ -63,7 +63,7 @@ pub const ENTRY: Entry = Entry {
     sampler: "single",
     build: |table| {
         let framework: BetaVaeFull = settings::read(table)?;
-        framework.beta.check("beta", 0.0, MOST_BETA)?;
+        framework.beta.check("beta", 0.0, MOST_WEIGHT)?;
         Ok(Box::new(framework))
     },
     complete: settings::complete::<BetaVaeFull>,

@@ -11,8 +11,7 @@ use serde::{Deserialize, Serialize};
 use unbraid_data::settings::{Setting, Values};
 use unbraid_data::{Error, Result, Rng, settings};
 
-use super::beta_vae::MOST_BETA;
-use super::{Batch, Entry, Framework, RECONSTRUCTION, REDUCTION};
+use super::{Batch, Entry, Framework, MOST_WEIGHT, RECONSTRUCTION, REDUCTION};
 use crate::losses::{Losses, Reduction};
 use crate::model::Model;
 use crate::ops;
@@ -40,7 +39,7 @@ pub struct ControlVae {
     pub beta_max: f64,
     /// The reconstruction loss.
     pub reconstruction: Reconstruction,
-    /// Sums or means over pixels and latents.
+    /// Sums or means over pixels. In means the whole loss is divided by the number of pixels, so that beta means the same in both.
     pub reduction: Reduction,
 }
 
@@ -67,8 +66,8 @@ impl ControlVae {
             ("beta_min", self.beta_min),
             ("beta_max", self.beta_max),
         ];
-        if let Some((name, value)) = settings.into_iter().find(|(_, value)| !(0.0..=MOST_BETA).contains(value)) {
-            return Err(Error::new(format!("setting \"{name}\" is {value}")).help(format!("wanted 0 to {MOST_BETA}")));
+        if let Some((name, value)) = settings.into_iter().find(|(_, value)| !(0.0..=MOST_WEIGHT).contains(value)) {
+            return Err(Error::new(format!("setting \"{name}\" is {value}")).help(format!("wanted 0 to {MOST_WEIGHT}")));
         }
         if self.beta_min > self.beta_max {
             return Err(Error::new(format!("setting \"beta_min\" is {} and \"beta_max\" is less", self.beta_min))
@@ -106,13 +105,14 @@ impl Framework for ControlVae {
         let n_pixels = images.dims()[1];
         let per_image = self.reconstruction.per_image(model, outputs, images);
 
-        let kl_of_images = posterior.kl(); // [batch, 1]
-        let (beta, errors) = self.control(batch.step, ops::mean(kl_of_images.clone()).detach(), state.get("errors"));
+        let kl = ops::mean(posterior.kl()); // summed over latents in both reductions, as it is controlled
+        let (beta, errors) = self.control(batch.step, kl.clone().detach(), state.get("errors"));
         state.set("errors", &errors);
-        let (kl, beta) = (self.reduction.reduce_sums(kl_of_images, model.latents()), beta.reshape([1]));
+        let beta = beta.reshape([1]);
+        let n_terms = if self.reduction == Reduction::Sum { 1.0 } else { n_pixels as f64 };
         Losses::new()
             .with("reconstruction", self.reduction.reduce_sums(per_image, n_pixels), 1.0)
-            .with_term("kl", kl.clone(), kl * beta.clone())
+            .with_term("kl", kl.clone(), kl * beta.clone() / n_terms)
             .with_logged("beta", beta)
     }
 }
@@ -130,12 +130,12 @@ pub const ENTRY: Entry = Entry {
         },
         Setting {
             name: "proportional",
-            values: Values::Number(0.0, MOST_BETA),
+            values: Values::Number(0.0, MOST_WEIGHT),
             meaning: "Kp, the controller's weight of the error of this step",
         },
         Setting {
             name: "integral",
-            values: Values::Number(0.0, MOST_BETA),
+            values: Values::Number(0.0, MOST_WEIGHT),
             meaning: "Ki, the controller's weight of the sum of the errors so far",
         },
         Setting { name: "beta_min", values: Values::Words("a number from 0 to beta_max"), meaning: "the least beta" },

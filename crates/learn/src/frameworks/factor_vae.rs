@@ -13,8 +13,7 @@ use serde::{Deserialize, Serialize};
 use unbraid_data::settings::{Setting, Values};
 use unbraid_data::{Error, Result, Rng, settings};
 
-use super::beta_vae::MOST_BETA;
-use super::{Batch, Entry, Framework, OwnOptimiser, RECONSTRUCTION, REDUCTION};
+use super::{Batch, Entry, Framework, MOST_RATE, MOST_WEIGHT, OwnOptimiser, RECONSTRUCTION, REDUCTION};
 use crate::losses::{Losses, Reduction};
 use crate::model::Model;
 use crate::networks::layers::{Nonlinearity, hidden, linear};
@@ -30,7 +29,6 @@ const DISCRIMINATOR: &str = "discriminator";
 /// Hidden layers of the discriminator (appendix A), and how wide each is.
 const DEPTH: usize = 6;
 const MOST_WIDTH: usize = 10_000;
-const MOST_RATE: f64 = 1e6;
 
 /// Settings and objective. The defaults are the paper's for dSprites.
 #[derive(Debug, Serialize, Deserialize)]
@@ -62,7 +60,7 @@ impl Default for FactorVae {
 
 impl FactorVae {
     fn check(self) -> Result<Self> {
-        self.gamma.check("gamma", 0.0, MOST_BETA)?;
+        self.gamma.check("gamma", 0.0, MOST_WEIGHT)?;
         self.discriminator_rate.check("discriminator_rate", 0.0, MOST_RATE)?;
         if !(1..=MOST_WIDTH).contains(&self.width) {
             let message = format!("setting \"width\" is {}", self.width);
@@ -158,7 +156,7 @@ pub const ENTRY: Entry = Entry {
     settings: &[
         Setting {
             name: "gamma",
-            values: Values::Schedule(0.0, MOST_BETA),
+            values: Values::Schedule(0.0, MOST_WEIGHT),
             meaning: "weight of the total correlation of the latents",
         },
         Setting {

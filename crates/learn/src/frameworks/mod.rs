@@ -129,18 +129,21 @@ pub struct Entry {
     pub complete: fn(&Table) -> Result<Table>,
 }
 
+/// A larger weight of a part of the loss would overflow f32 before the first step.
+const MOST_WEIGHT: f64 = 1e9;
+
+/// A larger step size would overflow the parameters at the first step.
+const MOST_RATE: f64 = 1e6;
+
 /// The weight of the KL divergence, which several frameworks have.
-const BETA: Setting = Setting {
-    name: "beta",
-    values: Values::Schedule(0.0, beta_vae::MOST_BETA),
-    meaning: "weight of the KL divergence",
-};
+const BETA: Setting =
+    Setting { name: "beta", values: Values::Schedule(0.0, MOST_WEIGHT), meaning: "weight of the KL divergence" };
 
 /// How losses are summed up, which every framework has.
 const REDUCTION: Setting = Setting {
     name: "reduction",
     values: Values::OneOf(&["sum", "mean"]),
-    meaning: "whether pixels and latents are summed, or averaged; beta means something else in each",
+    meaning: "whether pixels and latents are summed, or averaged; weights mean something else in each",
 };
 
 /// Makes the framework called `name` with the settings in `table`.

@@ -4,6 +4,7 @@
 //! The negative log-likelihood of an image of `D` pixels is `D ln sigma + squared error / (2 sigma^2)`, up to `D / 2 ln 2 pi`. Eq 2.9
 //! writes `ln sigma` once, as for one pixel. `sigma` is one number for all pixels: a parameter, or the one that is best for the
 //! batch, the root of its mean squared error (Rybkin et al. eq 6), through which the gradient passes as well.
+//! The saved reconstruction losses are squared errors, and the metric `elbo` takes them as those of a fixed variance, whatever sigma is.
 
 use burn::tensor::Tensor;
 use serde::{Deserialize, Serialize};

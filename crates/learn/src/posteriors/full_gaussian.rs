@@ -3,7 +3,7 @@
 
 use std::cmp::Ordering;
 
-use burn::tensor::{Int, Tensor, TensorData};
+use burn::tensor::{Bool, Int, Tensor, TensorData};
 use unbraid_data::Rng;
 
 use super::noise::normal;
@@ -17,6 +17,10 @@ impl Family for FullGaussians {
     /// Means, logarithms of the factor's diagonal, and what is below it.
     fn n_outputs(&self, latents: usize) -> usize {
         2 * latents + n_below(latents)
+    }
+
+    fn keeps_kl_divergences(&self) -> bool {
+        true
     }
 
     fn posterior(&self, outputs: Tensor<2>) -> Box<dyn Posterior> {
@@ -58,6 +62,21 @@ impl FullGaussian {
     }
 }
 
+impl FullGaussian {
+    /// The logarithms of the variances, also of those that f32 cannot hold: the largest of `2 log |L|` of a row is taken out of the sum.
+    fn log_variances(&self) -> Tensor<2> {
+        let [batch, latents] = self.mean.dims();
+        let is_diagonal: Tensor<2, Bool> = Tensor::diag_mask([latents, latents], 0, &self.mean.device()).bool_not();
+        let is_diagonal = is_diagonal.unsqueeze::<3>().expand([batch, latents, latents]);
+        let diagonal = self.log_diagonal.clone().unsqueeze_dim::<3>(2).expand([batch, latents, latents]);
+        let logarithms =
+            self.factor.clone().abs().clamp_min(f32::MIN_POSITIVE).log().mask_where(is_diagonal, diagonal) * 2.0;
+        let largest = logarithms.clone().max_dim(2); // [batch, latents, 1]
+        let sums = (logarithms - largest.clone()).exp().sum_dim(2);
+        (sums.log() + largest).squeeze_dim(2)
+    }
+}
+
 impl Posterior for FullGaussian {
     /// `mean + L noise` (T4 eq 3.31).
     fn sample(&self, rng: &mut Rng) -> Tensor<2> {
@@ -78,7 +97,7 @@ impl Posterior for FullGaussian {
     }
 
     fn kept(&self) -> Kept {
-        Kept { log_variances: Some(self.variances().log()), kl_divergences: Some(self.kl()) }
+        Kept { log_variances: Some(self.log_variances()), kl_divergences: Some(self.kl()) }
     }
 }
 
@@ -142,6 +161,17 @@ mod tests {
         let variances = floats(posterior.variances());
         let wanted = [1.221_402_8, 0.699_329, 2.378_721_3, 1.560_32];
         assert!(variances.iter().zip(wanted).all(|(a, b)| (a - b).abs() < 1e-5), "{variances:?}");
+    }
+
+    #[test]
+    fn variances_that_are_too_small_for_f32_have_logarithms() {
+        // L = [[e^-100, 0], [e^-60, e^-58]]: variances e^-200 and e^-116 + e^-120, whose logarithm is -116 + ln(1 + e^-4).
+        let outputs = vec![0.0, 0.0, -100.0, -58.0, (-60.0_f32).exp()];
+        let posterior = FullGaussian::from_outputs(&Device::cpu().tensor(outputs, [1, 5]));
+        let found = floats(posterior.kept().log_variances.unwrap());
+        for (found, wanted) in found.iter().zip([-200.0, -115.981_85]) {
+            assert!((found - wanted).abs() < 1e-3, "{found} {wanted}");
+        }
     }
 
     #[test]

@@ -55,6 +55,10 @@ impl Family for GaussianConcretes {
         Ok(())
     }
 
+    fn keeps_kl_divergences(&self) -> bool {
+        true
+    }
+
     fn posterior(&self, outputs: Tensor<2>) -> Box<dyn Posterior> {
         let n_gaussian_outputs = outputs.dims()[1] - self.n_class_latents();
         let gaussian = DiagonalGaussian::from_outputs(outputs.clone().narrow(1, 0, n_gaussian_outputs));

@@ -7,7 +7,7 @@ mod deterministic;
 mod diagonal_gaussian;
 mod full_gaussian;
 mod gaussian_concrete;
-mod noise;
+pub mod noise;
 
 pub use deterministic::Deterministic;
 pub use diagonal_gaussian::{DiagonalGaussian, DiagonalGaussians};
@@ -26,6 +26,11 @@ pub trait Family: Send + Sync {
     /// Refuses a number of latents that it cannot have.
     fn check(&self, _latents: usize) -> Result<()> {
         Ok(())
+    }
+
+    /// Whether KL divergences are kept beside the codes, since they do not follow from codes and log-variances.
+    fn keeps_kl_divergences(&self) -> bool {
+        false
     }
 
     /// The distributions that outputs `[batch, outputs]` describe.

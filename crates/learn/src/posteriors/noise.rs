@@ -6,12 +6,12 @@ use rand_distr::{Open01, StandardNormal};
 use unbraid_data::Rng;
 
 /// Standard normal draws of the shape of `like`, beside which they can be computed with.
-pub(super) fn normal(like: &Tensor<2>, rng: &mut Rng) -> Tensor<2> {
+pub fn normal(like: &Tensor<2>, rng: &mut Rng) -> Tensor<2> {
     drawn(like, || rng.sample(StandardNormal))
 }
 
 /// Draws from Gumbel's distribution, `-ln(-ln u)`, of the shape of `like`.
-pub(super) fn gumbel(like: &Tensor<2>, rng: &mut Rng) -> Tensor<2> {
+pub fn gumbel(like: &Tensor<2>, rng: &mut Rng) -> Tensor<2> {
     drawn(like, || {
         let uniform: f32 = rng.sample(Open01); // neither 0 nor 1, whose logarithms would be infinite
         -(-uniform.ln()).ln()

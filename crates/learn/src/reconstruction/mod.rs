@@ -100,7 +100,9 @@ impl TryFrom<Value> for Reconstruction {
             Value::String(name) => Self::new(&name, &Table::new()),
             Value::Table(mut settings) => match settings.remove("name") {
                 Some(Value::String(name)) => {
-                    Self::new(&name, &settings).map_err(|error| error.of(format!("reconstruction \"{name}\"")))
+                    let place = format!("reconstruction \"{name}\"");
+                    Self::new(&name, &settings)
+                        .map_err(|error| if error.is_about_a_name() { error } else { error.of(place) })
                 }
                 _ => Err(Error::new("the reconstruction loss has no name").help(LIKE)),
             },

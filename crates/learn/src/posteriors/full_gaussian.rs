@@ -69,8 +69,9 @@ impl FullGaussian {
         let is_diagonal: Tensor<2, Bool> = Tensor::diag_mask([latents, latents], 0, &self.mean.device()).bool_not();
         let is_diagonal = is_diagonal.unsqueeze::<3>().expand([batch, latents, latents]);
         let diagonal = self.log_diagonal.clone().unsqueeze_dim::<3>(2).expand([batch, latents, latents]);
-        let logarithms =
-            self.factor.clone().abs().clamp_min(f32::MIN_POSITIVE).log().mask_where(is_diagonal, diagonal) * 2.0;
+        let is_zero = self.factor.clone().equal_elem(0.0);
+        let logarithms = self.factor.clone().abs().clamp_min(f32::MIN_POSITIVE).log().mask_fill(is_zero, NOTHING);
+        let logarithms = logarithms.mask_where(is_diagonal, diagonal) * 2.0;
         let largest = logarithms.clone().max_dim(2); // [batch, latents, 1]
         let sums = (logarithms - largest.clone()).exp().sum_dim(2);
         (sums.log() + largest).squeeze_dim(2)
@@ -100,6 +101,9 @@ impl Posterior for FullGaussian {
         Kept { log_variances: Some(self.log_variances()), kl_divergences: Some(self.kl()) }
     }
 }
+
+/// The logarithm of what is not there, so small that its exponential is 0 beside any other.
+const NOTHING: f32 = -1e9;
 
 /// How many numbers stand below the diagonal.
 fn n_below(latents: usize) -> usize {

@@ -85,6 +85,37 @@ fn selections_that_cannot_be_made_are_refused() {
 }
 
 #[test]
+fn a_best_checkpoint_or_a_log_that_is_lost_is_missed() {
+    let place = Place::new();
+    place.write("a.toml", selected());
+    place.output(&["train", "a.toml", "--out", "a"]);
+    let (best, log) = (place.path("a/best.safetensors"), place.path("a/selection.csv"));
+    let kept = std::fs::read(&best).unwrap();
+    std::fs::remove_file(&best).unwrap();
+    let message = place.refusal(&["report", "a"], 2);
+    assert!(message.contains("best.safetensors"), "{message}");
+    std::fs::copy(place.path("a/model.safetensors"), &best).unwrap();
+    let message = place.refusal(&["traverse", "a"], 2);
+    assert!(message.contains("best.safetensors is of step 40, but step "), "{message}");
+    std::fs::write(&best, kept).unwrap();
+    place.output(&["report", "a"]);
+    std::fs::remove_file(&log).unwrap();
+    let message = place.refusal(&["resume", "a", "--set", "training.steps=50"], 1);
+    assert!(message.contains("selection.csv has 0 scores, where 10 were taken up to step 40"), "{message}");
+}
+
+#[test]
+fn a_score_that_is_never_defined_is_told() {
+    let place = Place::new();
+    place.write("a.toml", selected());
+    let run = place.run(&["train", "a.toml", "--out", "a", "--set", "selection.metric=udr"]);
+    assert!(run.status.success());
+    let told = String::from_utf8(run.stderr).unwrap() + &String::from_utf8(run.stdout).unwrap();
+    assert!(told.contains("after step 4, udr of validation images is not defined: needs several runs"), "{told}");
+    assert!(!place.path("a/best.safetensors").exists());
+}
+
+#[test]
 fn standardised_images_are_learned_and_pictures_keep_their_colours() {
     let place = Place::new();
     place.write("small.toml", SMALL);

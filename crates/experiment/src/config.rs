@@ -139,7 +139,7 @@ impl Config {
         let dataset = Named::take(&mut table, "dataset", None)?.complete("[dataset]", datasets::complete)?;
         let framework = Named::take(&mut table, "framework", None)?;
         let row = frameworks::find(&framework.name)?;
-        let framework = framework.complete("[framework]", |_, settings| (row.complete)(settings))?;
+        let framework = framework.complete("[framework]", frameworks::complete)?;
         let split = section(&mut table, "split")?.unwrap_or_default();
         let split = settings::read::<Fractions>(&split).and_then(|split| split.check().map(|()| split));
         let split = split.map_err(|error| error.of("[split]"))?;

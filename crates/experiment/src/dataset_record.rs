@@ -12,17 +12,20 @@ use crate::config::Config;
 
 /// Compares a run's dataset with the one that it began with, which must be the same. Runs of earlier versions kept no record.
 pub fn check_dataset(folder: &RunFolder, config: &Config, dataset: &dyn Dataset) -> Result<()> {
-    let Some(before) = folder.read_dataset()? else { return Ok(()) };
-    let now = DatasetRecord::of(&config.dataset.name, dataset)?;
-    before.check_same(&now).map_err(|error| error.at(folder.dataset_path().display()))
+    folder.read_dataset()?.map_or(Ok(()), |before| compare(folder, &before, config, dataset))
 }
 
 /// The same, for a run that goes on: where there is no record, one is kept from now on.
 pub(crate) fn check_or_keep_dataset(folder: &RunFolder, config: &Config, dataset: &dyn Dataset) -> Result<()> {
     match folder.read_dataset()? {
-        Some(_) => check_dataset(folder, config, dataset),
+        Some(before) => compare(folder, &before, config, dataset),
         None => folder.write_dataset(&DatasetRecord::of(&config.dataset.name, dataset)?),
     }
+}
+
+fn compare(folder: &RunFolder, before: &DatasetRecord, config: &Config, dataset: &dyn Dataset) -> Result<()> {
+    let now = DatasetRecord::of(&config.dataset.name, dataset)?;
+    before.check_same(&now).map_err(|error| error.at(folder.dataset_path().display()))
 }
 
 /// The record of a run's dataset; of a run that has none, made by an earlier version, the dataset is opened, and its images are not

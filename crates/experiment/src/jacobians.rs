@@ -18,6 +18,7 @@ use unbraid_metrics::Need;
 use unbraid_report::run_folder::quoted;
 
 use crate::config::Named;
+use crate::trained_run::decode_as_shown;
 
 /// How many codes there are Jacobians of, spread evenly over the rows; their mean is known to a few hundredths then.
 const CODES: usize = 100;
@@ -66,13 +67,7 @@ fn rows_with_jacobians(n_rows: usize, n_pixels: usize, n_latents: usize) -> Vec<
 
 /// The Jacobians of a model's decoder, which it has, at `codes [codes, latents]`, `[codes, pixels, latents]`.
 fn decoder_jacobians(model: &TrainedModel, dataset: &dyn Dataset, codes: &Array2<f32>, step: f32) -> Array3<f32> {
-    let draw = |codes: &Array2<f32>| {
-        let mut pixels = model.decode(codes).expect("the model has a decoder");
-        if let Some(standardised) = dataset.as_standardised() {
-            standardised.undo(&mut pixels);
-        }
-        pixels
-    };
+    let draw = |codes: &Array2<f32>| decode_as_shown(model, dataset, codes).expect("the model has a decoder");
     central_differences(draw, codes, step)
 }
 

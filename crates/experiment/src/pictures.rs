@@ -19,7 +19,7 @@ use unbraid_report::loss_log::LossColumn;
 use unbraid_report::{LossTable, Picture, SelectionRow};
 
 use crate::prepare::rows_to_encode;
-use crate::trained_run::TrainedRun;
+use crate::trained_run::{TrainedRun, decode_as_shown};
 
 /// How many latents are traversed, those that carry most; more would make a picture that nobody can look at.
 const TRAVERSED: usize = 32;
@@ -188,10 +188,7 @@ fn fewer_columns(whole: &Traversals, count: usize) -> Traversals {
 
 /// The pictures that codes `[rows, latents]` stand for, of a model that has a decoder.
 fn decoded(run: &TrainedRun, codes: &Array2<f32>) -> Result<Vec<Picture>> {
-    let mut pixels = run.model.decode(codes).ok_or_else(no_decoder)?;
-    if let Some(standardised) = run.dataset.as_standardised() {
-        standardised.undo(&mut pixels);
-    }
+    let pixels = decode_as_shown(&run.model, run.dataset.as_ref(), codes).ok_or_else(no_decoder)?;
     Picture::batch(run.dataset.image_shape(), &pixels)
 }
 

@@ -1,8 +1,11 @@
 //! The training stage: the loop, the loss log and the checkpoints.
 
+use std::path::Path;
+
 use unbraid_data::loader::{LoadedBatch, Loader, Loading};
 use unbraid_data::{Error, Result, Seed};
 use unbraid_learn::{Batch, Learner, Member, StepLosses, checkpoint};
+use unbraid_report::whole_file::read_whole;
 use unbraid_report::{LossLog, RunFolder};
 
 use crate::config::Config;
@@ -107,12 +110,14 @@ fn loading(config: &Config, prepared: &Prepared) -> Loading {
 }
 
 /// Puts the run's checkpoint, where it has one, into the learner; gives the steps that it was taken after.
-pub fn load_checkpoint(folder: &RunFolder, config: &Config, learner: &mut Learner) -> Result<u64> {
+fn load_checkpoint(folder: &RunFolder, config: &Config, learner: &mut Learner) -> Result<u64> {
     let path = folder.model_path();
-    if !path.exists() {
-        return Ok(0);
-    }
-    let origin = checkpoint::read(&folder.read_model()?, learner).map_err(|error| error.at(path.display()))?;
+    if path.exists() { read_checkpoint(folder, &path, config, learner) } else { Ok(0) }
+}
+
+/// Puts a checkpoint of the run into the learner; gives the steps that it was taken after.
+pub(crate) fn read_checkpoint(folder: &RunFolder, path: &Path, config: &Config, learner: &mut Learner) -> Result<u64> {
+    let origin = checkpoint::read(&read_whole(path)?, learner).map_err(|error| error.at(path.display()))?;
     config.check_origin(&origin).map_err(|error| error.at(folder.config_path().display()))?;
     Ok(learner.steps_taken())
 }

@@ -3,16 +3,17 @@
 use std::path::Path;
 use std::sync::Arc;
 
+use ndarray::Array2;
 use unbraid_data::{Dataset, Error, Result};
-use unbraid_learn::{TrainedModel, checkpoint};
+use unbraid_learn::TrainedModel;
 use unbraid_report::RunFolder;
-use unbraid_report::whole_file::read_whole;
 
 use crate::config::Config;
 use crate::dataset_record::check_dataset;
 use crate::prepare::{Prepared, prepare};
 use crate::run::read_config;
 use crate::selection::final_model;
+use crate::train::read_checkpoint;
 
 /// A run with its dataset and the model that its scores and pictures are of. Several threads may use it at once.
 pub struct TrainedRun {
@@ -46,14 +47,22 @@ impl TrainedRun {
     pub(crate) fn of_checkpoint(folder: &RunFolder, config: &Config, prepared: Prepared) -> Result<Self> {
         let (path, wanted_step) = final_model(folder, config)?;
         let Prepared { dataset, mut learner, .. } = prepared;
-        let bytes = read_whole(&path)?;
-        let origin = checkpoint::read(&bytes, &mut learner).map_err(|error| error.at(path.display()))?;
-        config.check_origin(&origin).map_err(|error| error.at(folder.config_path().display()))?;
-        let (model, step) = (learner.trained(), learner.steps_taken());
+        let step = read_checkpoint(folder, &path, config, &mut learner)?;
+        let model = learner.trained();
         if let Some(wanted) = wanted_step.filter(|wanted| *wanted != step) {
             let message = format!("{} is of step {step}, but step {wanted} had the best score", path.display());
             return Err(Error::new(message).help("put the right file back, or train again"));
         }
         Ok(Self { folder: folder.clone(), config: config.clone(), dataset, model, step })
     }
+}
+
+/// The pictures that codes `[rows, latents]` stand for, one after the other, in the original colours of a standardised dataset; none
+/// where the model has no decoder.
+pub(crate) fn decode_as_shown(model: &TrainedModel, dataset: &dyn Dataset, codes: &Array2<f32>) -> Option<Vec<f32>> {
+    let mut pixels = model.decode(codes)?;
+    if let Some(standardised) = dataset.as_standardised() {
+        standardised.undo(&mut pixels);
+    }
+    Some(pixels)
 }

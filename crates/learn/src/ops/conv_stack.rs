@@ -18,7 +18,7 @@ use unbraid_kernels::{Activation, ConvShape, LayerShape, TransposedShape};
 
 use super::buffers::{self, Buffer};
 use super::tensor_list::TensorList;
-use super::{activated, dims, flex_tensor, is_on_cpu, register, values};
+use super::{activated, dims, flex_tensor, register, values};
 
 const KERNEL: usize = 4;
 const STRIDE: usize = 2;
@@ -50,9 +50,6 @@ pub struct ConvLayer {
 pub fn conv_stack(images: Tensor<4>, direction: Direction, layers: Vec<ConvLayer>) -> Tensor<4> {
     let n_layers = layers.len();
     assert!((1..=MOST_LAYERS).contains(&n_layers), "a stack has 1 to {MOST_LAYERS} layers, not {n_layers}");
-    if !is_on_cpu(&images) {
-        return conv_stack_of_burn(images, direction, layers);
-    }
     let activations = layers.iter().map(|layer| layer.activation).collect();
     let parameters = layers.into_iter().flat_map(|layer| [layer.weight.into_dispatch(), layer.bias.into_dispatch()]);
     let parameters = TensorList(parameters.collect());

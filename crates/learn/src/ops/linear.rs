@@ -10,13 +10,10 @@ use burn::tensor::Tensor;
 use burn_flex::FlexTensor;
 use unbraid_kernels::{Activation, LayerGradients, LayerValues, LinearShape};
 
-use super::{activated, buffers, dims, flex_tensor, is_on_cpu, register, values};
+use super::{activated, buffers, dims, flex_tensor, register, values};
 
-/// `[batch, inputs]` to `[batch, outputs]`, with weight `[inputs, outputs]` and bias `[1, outputs]`.
+/// `[batch, inputs]` to `[batch, outputs]`, with weight `[inputs, outputs]` and bias `[1, outputs]`, on the CPU.
 pub fn linear(inputs: Tensor<2>, weight: Tensor<2>, bias: Tensor<2>, activation: Activation) -> Tensor<2> {
-    if !is_on_cpu(&inputs) {
-        return linear_of_burn(inputs, weight, bias, activation);
-    }
     let (inputs, weight, bias) = (inputs.into_dispatch(), weight.into_dispatch(), bias.into_dispatch());
     Tensor::from_dispatch(<Dispatch as LinearBackend>::linear_layer(inputs, weight, bias, activation))
 }

@@ -1,6 +1,7 @@
 //! Our kernels as operations of burn, each with a backward pass of its own.
 //!
-//! They run on burn's CPU backend. On any other device the same layers are made of burn's own operations.
+//! They run on burn's CPU backend: whoever calls a layer asks `Device::has_kernels` first, and makes the same of burn's own operations
+//! where there are none. Sums of whole tensors ask for themselves.
 
 use burn::backend::Flex;
 use burn::backend::autodiff::NodeId;

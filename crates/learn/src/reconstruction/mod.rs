@@ -77,7 +77,7 @@ impl Reconstruction {
     /// The loss called `name` with these settings.
     pub fn new(name: &str, settings: &Table) -> Result<Self> {
         let entry = find(name)?;
-        Ok(Self { entry, loss: Arc::from((entry.build)(settings)?), settings: (entry.complete)(settings)? })
+        Ok(Self { entry, loss: Arc::from(build(name, settings)?), settings: complete(name, settings)? })
     }
 
     /// The loss of each image, summed over its pixels, `[batch, 1]`.

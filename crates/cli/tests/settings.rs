@@ -36,6 +36,11 @@ fn rows() -> Vec<Row> {
         let (name, example) = (format!("datasets {}", entry.name), entry.example_settings());
         rows.push(Row { name, settings: entry.settings, complete: entry.complete, build, example });
     }
+    for entry in frameworks::FRAMEWORKS {
+        let build = Box::new(|table: &Table| (entry.build)(table).map(|_| ()));
+        let (name, example) = (format!("frameworks {}", entry.name), entry.example.parse().unwrap());
+        rows.push(Row { name, settings: entry.settings, complete: entry.complete, build, example });
+    }
     let mut add = |kind: &str, name: &str, settings, complete, build: Build| {
         rows.push(Row { name: format!("{kind} {name}"), settings, complete, build, example: Table::new() });
     };
@@ -49,10 +54,6 @@ fn rows() -> Vec<Row> {
     for entry in networks::NETWORKS {
         let build = Box::new(|table: &Table| (entry.build)(table, IMAGES).map(|_| ()));
         add("models", entry.name, entry.settings, entry.complete, build);
-    }
-    for entry in frameworks::FRAMEWORKS {
-        let build = Box::new(|table: &Table| (entry.build)(table).map(|_| ()));
-        add("frameworks", entry.name, entry.settings, entry.complete, build);
     }
     for entry in reconstruction::RECONSTRUCTIONS {
         let build = Box::new(|table: &Table| (entry.build)(table).map(|_| ()));

@@ -43,7 +43,8 @@ pub fn begin(folder: &RunFolder, config: &Config, learner: &mut Learner) -> Resu
         let message = format!("the checkpoint was taken after step {saved}, past the {steps} of its config");
         return Err(Error::new(message).help(format!("wanted \"training.steps\" of {saved} or more")));
     }
-    let columns = [&["loss"], learner.framework.parts()].concat();
+    let parts = learner.parts();
+    let columns: Vec<&str> = std::iter::once("loss").chain(parts.iter().map(String::as_str)).collect();
     let log = LossLog::resume(&folder.losses_path(), &columns, saved as usize)?;
     Ok(Start { saved, log })
 }
@@ -61,13 +62,14 @@ pub fn train(
     let Start { mut saved, mut log } = start;
     let mut selector = Selector::begin(folder, config, prepared, saved)?;
     let mut loader = Loader::start(loading(config, prepared), saved, LOADING_THREADS)?;
+    let n_images = prepared.split.train().len();
     let (learner, dataset) = (&mut prepared.learner, prepared.dataset.as_ref());
 
     watch.stage("training", training.steps);
     watch.progress(saved);
     while learner.steps_taken() < training.steps {
         let loaded = loader.next_batch().map_err(|error| keep_log(error, &mut log, folder, saved))?;
-        let batch = on_device(loaded, learner);
+        let batch = on_device(loaded, n_images, learner);
         let rate = training.learning_rate.at(batch.step);
         let losses = learner.step(&batch, rate).map_err(|error| keep_log(error, &mut log, folder, saved))?;
         push(&mut log, &losses)?;
@@ -128,14 +130,14 @@ fn push(log: &mut LossLog, losses: &StepLosses) -> Result<()> {
     log.push(losses.step as usize, &values)
 }
 
-fn on_device(batch: LoadedBatch, learner: &Learner) -> Batch {
+fn on_device(batch: LoadedBatch, n_images: usize, learner: &Learner) -> Batch {
     let pixels = learner.model.image_shape.n_pixels();
     let members = batch.members.into_iter().map(|member| Member {
         images: learner.model.parameters.tensor(member.pixels, [member.numbers.len(), pixels]),
         numbers: member.numbers,
         factors: member.factors,
     });
-    Batch { step: batch.step, members: members.collect() }
+    Batch { step: batch.step, n_images, members: members.collect() }
 }
 
 /// The run ends in an error: keeps what was logged, and says which checkpoint is left.

@@ -7,7 +7,7 @@ use unbraid_data::{Error, ImageShape, Result, Seed};
 
 use crate::device::Device;
 use crate::frameworks::{Batch, Framework, OwnOptimiser};
-use crate::losses::{MAIN, Part};
+use crate::losses::{MAIN, Part, column_of_latent};
 use crate::model::Model;
 use crate::networks::Network;
 use crate::optimisers::{Optimiser, changed};
@@ -57,7 +57,7 @@ impl Learner {
     ///
     /// let images = learner.model.parameters.tensor(vec![0.1, 0.2, 0.3, 0.4, 0.5, 0.6], [2, 3]);
     /// let member = Member { images, numbers: vec![0, 1], factors: Array2::zeros((2, 0)) };
-    /// let losses = learner.step(&Batch { step: 0, members: vec![member] }, 1e-3)?;
+    /// let losses = learner.step(&Batch { step: 0, n_images: 2, members: vec![member] }, 1e-3)?;
     /// assert_eq!(losses.parts[1].name, "kl");
     /// # Ok::<(), Box<dyn std::error::Error>>(())
     /// ```
@@ -94,6 +94,14 @@ impl Learner {
     pub fn moment_names(&self, name: &str) -> &'static [&'static str] {
         let own = self.own_optimisers.iter().find(|own| own.changes(name));
         own.map_or(&self.optimiser, |own| &own.optimiser).moments()
+    }
+
+    /// The names of the parts of the loss, in the order in which a step gives them.
+    pub fn parts(&self) -> Vec<String> {
+        let of_latents = self.framework.parts_of_latents().iter();
+        let of_latents =
+            of_latents.flat_map(|name| (0..self.model.latents()).map(|latent| column_of_latent(name, latent)));
+        self.framework.parts().iter().map(ToString::to_string).chain(of_latents).collect()
     }
 
     /// What the framework remembers.
@@ -156,7 +164,7 @@ impl Learner {
 pub(crate) const TOO_FAST: &str = "try a smaller learning rate, or a smaller weight on a part of the loss";
 
 fn check_finite(losses: &StepLosses) -> Result<()> {
-    let total = Part { name: "loss", value: losses.total };
+    let total = Part { name: "loss".to_string(), value: losses.total };
     match losses.parts.iter().chain([&total]).find(|part| !part.value.is_finite()) {
         None => Ok(()),
         Some(part) => {

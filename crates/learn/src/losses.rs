@@ -30,7 +30,7 @@ impl Reduction {
 /// Others have further ones, each for the parameters of a network of the framework's own.
 #[derive(Default)]
 pub struct Losses {
-    parts: Vec<(&'static str, Tensor<1>)>,
+    parts: Vec<(String, Tensor<1>)>,
     objectives: Vec<(&'static str, Tensor<1>)>,
 }
 
@@ -38,9 +38,14 @@ pub struct Losses {
 #[derive(Debug, Clone, PartialEq)]
 pub struct Part {
     /// The column in `losses.csv`.
-    pub name: &'static str,
+    pub name: String,
     /// Its value before weighting.
     pub value: f32,
+}
+
+/// The column of a number that is logged for each latent.
+pub fn column_of_latent(name: &str, latent: usize) -> String {
+    format!("{name}_z{latent}")
 }
 
 /// The objective of all parameters that have no optimiser of their own.
@@ -70,7 +75,16 @@ impl Losses {
 
     /// Logs a number that is not part of a loss.
     pub fn with_logged(mut self, name: &'static str, value: Tensor<1>) -> Self {
-        self.parts.push((name, value.detach()));
+        self.parts.push((name.to_string(), value.detach()));
+        self
+    }
+
+    /// Logs a number of each latent, `[1, latents]`, which is not part of a loss, as `name_z0`, `name_z1` and so on.
+    pub fn with_logged_latents(mut self, name: &str, values: Tensor<2>) -> Self {
+        let values = values.detach();
+        for latent in 0..values.dims()[1] {
+            self.parts.push((column_of_latent(name, latent), values.clone().narrow(1, latent, 1).reshape([1])));
+        }
         self
     }
 
@@ -98,7 +112,7 @@ impl Losses {
         let tensors = self.parts.iter().map(|(_, value)| value.clone()).chain([self.total().detach()]);
         let mut values = floats(Tensor::cat(tensors.collect(), 0));
         let total = values.pop().expect("the total was read out last");
-        let parts = self.parts.iter().zip(values).map(|((name, _), value)| Part { name, value });
+        let parts = self.parts.iter().zip(values).map(|((name, _), value)| Part { name: name.clone(), value });
         (total, parts.collect())
     }
 }
@@ -124,11 +138,12 @@ mod tests {
             .with("a", part(2.0), 1.0)
             .with("b", part(3.0), 4.0)
             .with_own("critic", "c", part(5.0))
-            .with_logged("d", part(9.0));
+            .with_logged("d", part(9.0))
+            .with_logged_latents("e", Device::cpu().recording_tensor(vec![6.0, 7.0], [1, 2]));
         let (total, parts) = losses.read_out();
         assert_eq!(total, 14.0);
-        let logged: Vec<(&str, f32)> = parts.iter().map(|part| (part.name, part.value)).collect();
-        assert_eq!(logged, [("a", 2.0), ("b", 3.0), ("c", 5.0), ("d", 9.0)]);
+        let logged: Vec<(&str, f32)> = parts.iter().map(|part| (part.name.as_str(), part.value)).collect();
+        assert_eq!(logged, [("a", 2.0), ("b", 3.0), ("c", 5.0), ("d", 9.0), ("e_z0", 6.0), ("e_z1", 7.0)]);
         let networks: Vec<&str> = losses.objectives().iter().map(|(network, _)| *network).collect();
         assert_eq!(networks, [MAIN, "critic"]);
     }

@@ -47,8 +47,9 @@ impl Model {
         network.initialise_encoder(n_outputs, &mut initialiser);
         if let Some(reconstruction) = framework.reconstruction() {
             network.initialise_decoder(&mut initialiser);
-            reconstruction.loss.initialise(image_shape, &mut initialiser);
+            reconstruction.loss.initialise(image_shape, &mut initialiser)?;
         }
+        family.initialise(latents, &mut initialiser);
         framework.initialise(latents, &mut initialiser);
         let (parameters, state) = initialiser.finish();
         Ok((Self { network: Arc::from(network), family: Arc::from(family), image_shape, parameters }, state))
@@ -66,7 +67,7 @@ impl Model {
 
     /// The posteriors of images `[batch, pixels]`.
     pub fn encode(&self, images: Tensor<2>) -> Box<dyn Posterior> {
-        self.family.posterior(self.encoder_outputs(images))
+        self.family.posterior(&self.parameters, self.encoder_outputs(images))
     }
 
     /// The same, for frameworks that look into a diagonal Gaussian.
@@ -74,7 +75,8 @@ impl Model {
         DiagonalGaussian::from_outputs(self.encoder_outputs(images))
     }
 
-    fn encoder_outputs(&self, images: Tensor<2>) -> Tensor<2> {
+    /// The encoder outputs `[batch, outputs]` themselves, for frameworks that look into another posterior.
+    pub fn encoder_outputs(&self, images: Tensor<2>) -> Tensor<2> {
         self.network.encode(&self.parameters, images)
     }
 

@@ -35,12 +35,8 @@ fn check_same(parts: Parts, steps: u64, n_images: usize) {
 #[test]
 fn every_framework_has_the_same_losses() {
     for entry in FRAMEWORKS {
-        let settings = if entry.settings.iter().any(|setting| setting.name == "width") { "width = 32" } else { "" };
-        check_same(
-            Parts::new((entry.name, settings), ("mlp", "latents = 3\nencoder = [16]\ndecoder = [16]"), POINT),
-            50,
-            16,
-        );
+        let network = ("mlp", "latents = 4\nencoder = [16]\ndecoder = [16]");
+        check_same(Parts::new((entry.name, entry.example), network, POINT), 50, 16);
     }
 }
 

@@ -18,12 +18,7 @@ use unbraid_learn::tensors::{floats, scalar};
 use unbraid_learn::{Learner, checkpoint};
 
 /// A network with a small hidden layer each way.
-const SMALL: (&str, &str) = ("mlp", "latents = 2\nencoder = [8]\ndecoder = [8]");
-
-/// Settings that keep a framework's own networks small.
-fn small(entry: &Entry) -> &'static str {
-    if has(entry, "width") { "width = 8" } else { "" }
-}
+const SMALL: (&str, &str) = ("mlp", "latents = 4\nencoder = [8]\ndecoder = [8]");
 
 fn has(entry: &Entry, setting: &str) -> bool {
     entry.settings.iter().any(|known: &Setting| known.name == setting)
@@ -70,12 +65,14 @@ fn check_gradients(mut learner: Learner, stride: usize, step: f32) {
                 learner.model.parameters.replace(&name, moved, &shape).unwrap();
                 f64::from(scalar(losses(&learner, &batch).objectives()[objective].1.clone().detach()))
             };
-            let numeric = (at(step) - at(-step)) / f64::from(2.0 * step);
-            let error = (numeric - f64::from(gradient[position])).abs();
-            let parts = learner.framework.parts();
+            // A bend, such as that of a ReLU, spoils the steps that reach over it; rounding spoils very small ones.
+            let sizes = [step, step / 4.0, step / 16.0];
+            let agrees = |numeric: f64| (numeric - f64::from(gradient[position])).abs() < allowed;
+            let numeric = sizes.map(|size| (at(size) - at(-size)) / f64::from(2.0 * size));
             assert!(
-                error < allowed,
-                "{parts:?}, {name}[{position}]: {numeric} is not {} (a bend? try a smaller network or step)",
+                numeric.into_iter().any(agrees),
+                "{:?}, {name}[{position}]: none of {numeric:?} is {}",
+                learner.parts(),
                 gradient[position]
             );
             n_checked += 1;
@@ -87,7 +84,7 @@ fn check_gradients(mut learner: Learner, stride: usize, step: f32) {
 
 #[test]
 fn gradients_agree_with_finite_differences_for_every_framework_and_reconstruction() {
-    let network = ("mlp", "latents = 2\nencoder = [5]\ndecoder = [4]\nnonlinearity = 'tanh'");
+    let network = ("mlp", "latents = 4\nencoder = [5]\ndecoder = [4]\nnonlinearity = 'tanh'");
     for entry in FRAMEWORKS {
         for reconstruction in RECONSTRUCTIONS.iter().map(|entry| entry.name) {
             if !has(entry, "reconstruction") && reconstruction != "mse" {
@@ -96,7 +93,7 @@ fn gradients_agree_with_finite_differences_for_every_framework_and_reconstructio
             for reduction in ["sum", "mean"] {
                 // The controller's beta follows the KL divergence, and is a constant for the gradient: here it stands still.
                 let controller = "proportional = 0.0\nintegral = 0.0\nbeta_min = 0.7";
-                let own = if entry.name == "control_vae" { controller } else { small(entry) };
+                let own = if entry.name == "control_vae" { controller } else { entry.example };
                 let mut settings = format!("reduction = '{reduction}'\n{own}");
                 if has(entry, "reconstruction") {
                     settings += &format!("\nreconstruction = '{reconstruction}'");
@@ -125,8 +122,8 @@ fn gradients_agree_with_finite_differences_through_the_linear_network() {
 #[test]
 fn every_framework_lowers_its_loss() {
     for entry in FRAMEWORKS {
-        let network = ("mlp", "latents = 2\nencoder = [16]\ndecoder = [16]");
-        let mut learner = Parts::new((entry.name, small(entry)), network, POINT).learner();
+        let network = ("mlp", "latents = 4\nencoder = [16]\ndecoder = [16]");
+        let mut learner = Parts::new((entry.name, entry.example), network, POINT).learner();
         let losses = advance(&mut learner, 0..50, 8, 1e-2);
         let mean = |part: &[f32]| part.iter().sum::<f32>() / part.len() as f32;
         let (first, last) = (mean(&losses[..5]), mean(&losses[40..]));
@@ -138,18 +135,18 @@ fn every_framework_lowers_its_loss() {
 #[test]
 fn every_framework_names_the_parts_that_it_logs() {
     for entry in FRAMEWORKS {
-        let mut learner = Parts::new((entry.name, small(entry)), ("linear", "latents = 2"), POINT).learner();
+        let mut learner = Parts::new((entry.name, entry.example), ("linear", "latents = 4"), POINT).learner();
         let first = batch(&learner, 0, 4);
         let losses = learner.step(&first, 1e-3).unwrap();
-        let logged: Vec<&str> = losses.parts.iter().map(|part| part.name).collect();
-        assert_eq!(logged, learner.framework.parts(), "{}", entry.name);
+        let logged: Vec<String> = losses.parts.into_iter().map(|part| part.name).collect();
+        assert_eq!(logged, learner.parts(), "{}", entry.name);
     }
 }
 
 #[test]
 fn a_checkpoint_resumes_to_the_bit_for_every_framework() {
     for entry in FRAMEWORKS {
-        let make = || Parts::new((entry.name, small(entry)), SMALL, POINT).learner();
+        let make = || Parts::new((entry.name, entry.example), SMALL, POINT).learner();
         let mut straight = make();
         advance(&mut straight, 0..12, 4, 1e-2);
         let mut halfway = make();

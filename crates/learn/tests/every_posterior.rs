@@ -5,6 +5,7 @@
 use rand::RngExt;
 use unbraid_data::Seed;
 use unbraid_learn::Device;
+use unbraid_learn::parameters::Initialiser;
 use unbraid_learn::posteriors::{Moved, POSTERIORS};
 use unbraid_learn::tensors::floats;
 
@@ -19,7 +20,10 @@ fn every_posterior_has_the_shapes_that_it_says() {
         let n_outputs = family.n_outputs(LATENTS);
         let mut rng = Seed(1).stream("outputs");
         let values = (0..BATCH * n_outputs).map(|_| rng.random_range(-1.0..1.0)).collect();
-        let posterior = family.posterior(Device::cpu().tensor(values, [BATCH, n_outputs]));
+        let mut initialiser = Initialiser::new(Seed(1), Device::cpu());
+        family.initialise(LATENTS, &mut initialiser);
+        let parameters = initialiser.finish().0.frozen();
+        let posterior = family.posterior(&parameters, Device::cpu().tensor(values, [BATCH, n_outputs]));
         let sample = posterior.sample(&mut Seed(2).stream("noise"));
         assert_eq!((sample.dims(), posterior.code().dims()), ([BATCH, LATENTS], [BATCH, LATENTS]), "{}", entry.name);
         assert_eq!(posterior.kl().dims(), [BATCH, 1], "{}", entry.name);

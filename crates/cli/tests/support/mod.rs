@@ -84,15 +84,15 @@ impl Place {
 
 /// The files of a run that must be the same to the byte, whatever happened on the way.
 pub fn exact_files(run: &Path) -> Vec<(String, Vec<u8>)> {
-    let arrays = ["codes.npy", "factors.npy", "log_variances.npy", "reconstruction_losses.npy", "jacobians.npy"];
+    let arrays = ["codes.npy", "factors.npy", "reconstruction_losses.npy", "jacobians.npy"];
     let others = ["model.safetensors", "scores.json", "matrices.json", "losses.csv", "config.toml", "dataset.json"];
-    let selected =
-        ["selection.csv", "best.safetensors", "kl_divergences.npy"].into_iter().filter(|name| run.join(name).exists());
+    let optional = ["selection.csv", "best.safetensors", "log_variances.npy", "kl_divergences.npy"];
+    let optional = optional.into_iter().filter(|name| run.join(name).exists());
     arrays
         .iter()
         .chain(&others)
         .copied()
-        .chain(selected)
+        .chain(optional)
         .map(|name| (name.to_string(), std::fs::read(run.join(name)).unwrap_or_else(|error| panic!("{name}: {error}"))))
         .collect()
 }

@@ -171,6 +171,7 @@ pub const ENTRY: Entry = Entry {
         RECONSTRUCTION,
         REDUCTION,
     ],
+    example: "",
     sampler: "pair",
     build: |table| {
         let framework: AdaGvae = settings::read(table)?;

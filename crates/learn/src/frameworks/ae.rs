@@ -48,6 +48,7 @@ pub const ENTRY: Entry = Entry {
     about: "auto-encoder: reconstruction alone",
     paper: "Hinton and Salakhutdinov 2006, Reducing the dimensionality of data with neural networks",
     settings: &[RECONSTRUCTION, REDUCTION],
+    example: "",
     sampler: "single",
     build: |table| Ok(Box::new(settings::read::<Ae>(table)?)),
     complete: settings::complete::<Ae>,

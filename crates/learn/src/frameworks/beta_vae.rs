@@ -77,6 +77,7 @@ pub const ENTRY: Entry = Entry {
     about: "reconstruction + beta * KL",
     paper: "Higgins et al. 2017, beta-VAE",
     settings: &[BETA, RECONSTRUCTION, REDUCTION],
+    example: "",
     sampler: "single",
     build: |table| {
         let framework: BetaVae = settings::read(table)?;

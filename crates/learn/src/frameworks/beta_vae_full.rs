@@ -60,6 +60,7 @@ pub const ENTRY: Entry = Entry {
     about: "beta-VAE whose posterior has a full covariance matrix",
     paper: "Zietlow 2022, An analysis of the inner workings of variational autoencoders",
     settings: &[BETA, RECONSTRUCTION, REDUCTION],
+    example: "",
     sampler: "single",
     build: |table| {
         let framework: BetaVaeFull = settings::read(table)?;

@@ -147,6 +147,7 @@ pub const ENTRY: Entry = Entry {
         RECONSTRUCTION,
         REDUCTION,
     ],
+    example: "",
     sampler: "single",
     build: |table| Ok(Box::new(settings::read::<ControlVae>(table)?.check()?)),
     complete: settings::complete::<ControlVae>,

@@ -172,6 +172,7 @@ pub const ENTRY: Entry = Entry {
         RECONSTRUCTION,
         REDUCTION,
     ],
+    example: "width = 8",
     sampler: "single",
     build: |table| Ok(Box::new(settings::read::<FactorVae>(table)?.check()?)),
     complete: settings::complete::<FactorVae>,

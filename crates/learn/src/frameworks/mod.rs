@@ -69,6 +69,11 @@ pub trait Framework: Send + Sync {
     /// The names of the parts of the loss, in the order in which `loss` gives them.
     fn parts(&self) -> &'static [&'static str];
 
+    /// The names of numbers that it logs for each latent ([`Losses::with_logged_latents`]), after all other parts.
+    fn parts_of_latents(&self) -> &'static [&'static str] {
+        &[]
+    }
+
     /// The loss of a batch, part by part. Where there are several objectives, what one of them takes from the graph of another has
     /// to be a constant there ([`crate::tensors::constant`], [`Model::constant`]).
     fn loss(&self, model: &Model, batch: &Batch, state: &mut State, noise: &mut Rng) -> Losses;
@@ -95,6 +100,8 @@ impl OwnOptimiser {
 pub struct Batch {
     /// The step, counted from 0.
     pub step: u64,
+    /// How many images the batches of all steps are drawn from.
+    pub n_images: usize,
     /// For each member of an example, its images; where a step learns from several batches, those of one after those of the
     /// other.
     pub members: Vec<Member>,
@@ -121,6 +128,8 @@ pub struct Entry {
     pub paper: &'static str,
     /// Its settings, in the order in which they are told.
     pub settings: &'static [Setting],
+    /// Settings that keep it small, and go with 4 latents, for tests that walk the list.
+    pub example: &'static str,
     /// The sampler that suits it.
     pub sampler: &'static str,
     /// Makes it with these settings.

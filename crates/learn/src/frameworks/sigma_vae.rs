@@ -111,6 +111,7 @@ pub const ENTRY: Entry = Entry {
         },
         REDUCTION,
     ],
+    example: "",
     sampler: "single",
     build: |table| Ok(Box::new(settings::read::<SigmaVae>(table)?)),
     complete: settings::complete::<SigmaVae>,

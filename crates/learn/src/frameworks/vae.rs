@@ -40,6 +40,7 @@ pub const ENTRY: Entry = Entry {
     about: "variational auto-encoder: reconstruction + KL",
     paper: "Kingma and Welling 2014, Auto-encoding variational Bayes",
     settings: &[RECONSTRUCTION, REDUCTION],
+    example: "",
     sampler: "single",
     build: |table| Ok(Box::new(settings::read::<Vae>(table)?)),
     complete: settings::complete::<Vae>,

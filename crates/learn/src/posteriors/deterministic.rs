@@ -4,6 +4,7 @@ use burn::tensor::Tensor;
 use unbraid_data::Rng;
 
 use super::{Entry, Family, Kept, Posterior};
+use crate::parameters::Parameters;
 
 /// The family of points.
 #[derive(Debug)]
@@ -14,7 +15,7 @@ impl Family for Deterministic {
         latents
     }
 
-    fn posterior(&self, outputs: Tensor<2>) -> Box<dyn Posterior> {
+    fn posterior(&self, _parameters: &Parameters, outputs: Tensor<2>) -> Box<dyn Posterior> {
         Box::new(Point(outputs))
     }
 }

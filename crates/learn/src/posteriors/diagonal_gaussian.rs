@@ -5,6 +5,7 @@ use unbraid_data::Rng;
 
 use super::noise::normal;
 use super::{Entry, Family, Kept, Posterior};
+use crate::parameters::Parameters;
 
 /// The family of Gaussians with diagonal covariance.
 #[derive(Debug)]
@@ -15,7 +16,7 @@ impl Family for DiagonalGaussians {
         2 * latents
     }
 
-    fn posterior(&self, outputs: Tensor<2>) -> Box<dyn Posterior> {
+    fn posterior(&self, _parameters: &Parameters, outputs: Tensor<2>) -> Box<dyn Posterior> {
         Box::new(DiagonalGaussian::from_outputs(outputs))
     }
 }

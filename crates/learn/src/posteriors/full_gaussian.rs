@@ -8,6 +8,7 @@ use unbraid_data::Rng;
 
 use super::noise::normal;
 use super::{Entry, Family, Kept, Posterior};
+use crate::parameters::Parameters;
 
 /// The family of Gaussians with full covariance.
 #[derive(Debug)]
@@ -23,7 +24,7 @@ impl Family for FullGaussians {
         true
     }
 
-    fn posterior(&self, outputs: Tensor<2>) -> Box<dyn Posterior> {
+    fn posterior(&self, _parameters: &Parameters, outputs: Tensor<2>) -> Box<dyn Posterior> {
         Box::new(FullGaussian::from_outputs(&outputs))
     }
 }
@@ -196,7 +197,9 @@ mod tests {
     fn without_anything_below_the_diagonal_it_is_the_diagonal_gaussian() {
         let outputs = Device::cpu().tensor(vec![0.5, -1.0, 0.3, -0.2, 0.0], [1, 5]);
         let diagonal = Device::cpu().tensor(vec![0.5, -1.0, 0.6, -0.4], [1, 4]);
-        let [full, diagonal] = [FullGaussians.posterior(outputs), super::super::DiagonalGaussians.posterior(diagonal)];
+        let none = Parameters::new(Device::cpu());
+        let [full, diagonal] =
+            [FullGaussians.posterior(&none, outputs), super::super::DiagonalGaussians.posterior(&none, diagonal)];
         assert!((floats(full.kl())[0] - floats(diagonal.kl())[0]).abs() < 1e-6);
         let [a, b] = [full, diagonal].map(|posterior| floats(posterior.sample(&mut Seed(1).stream("noise"))));
         assert!(a.iter().zip(&b).all(|(a, b)| (a - b).abs() < 1e-6), "{a:?} {b:?}");

@@ -10,6 +10,7 @@ use unbraid_data::{Error, Result, Rng};
 
 use super::noise::gumbel;
 use super::{DiagonalGaussian, Entry, Family, Kept, Moved, Posterior};
+use crate::parameters::Parameters;
 
 /// The family of such distributions.
 #[derive(Debug, Clone)]
@@ -59,7 +60,7 @@ impl Family for GaussianConcretes {
         true
     }
 
-    fn posterior(&self, outputs: Tensor<2>) -> Box<dyn Posterior> {
+    fn posterior(&self, _parameters: &Parameters, outputs: Tensor<2>) -> Box<dyn Posterior> {
         let n_gaussian_outputs = outputs.dims()[1] - self.n_class_latents();
         let gaussian = DiagonalGaussian::from_outputs(outputs.clone().narrow(1, 0, n_gaussian_outputs));
         let logits = self.ranges(n_gaussian_outputs).into_iter();
@@ -142,7 +143,7 @@ mod tests {
         let outputs = [1.0, 0.0, 2.0_f32.ln(), 0.0, 0.0];
         let family = GaussianConcretes { classes: vec![3], temperature };
         assert_eq!(family.n_outputs(4), 5);
-        family.posterior(Device::cpu().tensor(outputs.repeat(batch), [batch, 5]))
+        family.posterior(&Parameters::new(Device::cpu()), Device::cpu().tensor(outputs.repeat(batch), [batch, 5]))
     }
 
     #[test]
@@ -154,7 +155,8 @@ mod tests {
         assert!((floats(posterior.kl())[0] - 0.558_891_5).abs() < 1e-6);
         // Logits 0.5, -1 and 2, as computed in Python from Dupont 2018 alone.
         let outputs = Device::cpu().tensor(vec![0.0, 0.0, 0.5, -1.0, 2.0], [1, 5]);
-        let posterior = GaussianConcretes { classes: vec![3], temperature: 0.67 }.posterior(outputs);
+        let posterior = GaussianConcretes { classes: vec![3], temperature: 0.67 }
+            .posterior(&Parameters::new(Device::cpu()), outputs);
         assert!((floats(posterior.kl())[0] - 0.477_027_7).abs() < 1e-6);
     }
 

@@ -3,6 +3,8 @@
 use burn::tensor::Tensor;
 use unbraid_data::{Result, Rng};
 
+use crate::parameters::{Initialiser, Parameters};
+
 mod deterministic;
 mod diagonal_gaussian;
 mod full_gaussian;
@@ -33,8 +35,11 @@ pub trait Family: Send + Sync {
         false
     }
 
-    /// The distributions that outputs `[batch, outputs]` describe.
-    fn posterior(&self, outputs: Tensor<2>) -> Box<dyn Posterior>;
+    /// Adds parameters of its own, such as the values that latents may take.
+    fn initialise(&self, _latents: usize, _initialiser: &mut Initialiser) {}
+
+    /// The distributions that outputs `[batch, outputs]` describe, with the parameters that `initialise` added.
+    fn posterior(&self, parameters: &Parameters, outputs: Tensor<2>) -> Box<dyn Posterior>;
 
     /// What the rows of a traversal move: a latent each, unless latents belong together.
     fn moved(&self, latents: usize) -> Vec<Moved> {

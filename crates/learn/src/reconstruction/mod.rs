@@ -39,8 +39,10 @@ pub trait ReconstructionLoss: Debug + Send + Sync {
         outputs
     }
 
-    /// Adds parameters of its own.
-    fn initialise(&self, _image_shape: ImageShape, _initialiser: &mut Initialiser) {}
+    /// Adds parameters of its own, where it can take images of this shape.
+    fn initialise(&self, _image_shape: ImageShape, _initialiser: &mut Initialiser) -> Result<()> {
+        Ok(())
+    }
 }
 
 /// One row of the list of reconstruction losses.

@@ -17,6 +17,9 @@ pub const POINT: ImageShape = ImageShape { height: 1, width: 1, channels: 6 };
 /// A grey picture for the convolutional network.
 pub const PICTURE: ImageShape = ImageShape { height: 64, width: 64, channels: 1 };
 
+/// How many images batches are said to be drawn from.
+pub const N_IMAGES: usize = 1000;
+
 /// What a learner is made of: names, with settings as TOML.
 #[derive(Clone, Copy)]
 pub struct Parts<'a> {
@@ -68,7 +71,7 @@ pub fn batch_of(learner: &Learner, step: u64, members: Vec<Vec<f32>>) -> Batch {
             factors: Array2::zeros((n_images, 0)),
         }
     });
-    Batch { step, members: members.collect() }
+    Batch { step, n_images: N_IMAGES, members: members.collect() }
 }
 
 /// The losses of a batch, with the noise of its step.

@@ -1,4 +1,5 @@
-//! Losses against training steps: one small panel per part, a smooth line over the faint values as logged.
+//! Losses against training steps: one small panel per part, a smooth line over the faint values as logged. A number that is logged for
+//! each latent, in columns such as `sigma_z0`, is one panel with a line for each.
 
 use super::axis::{Axis, Spread, linear_ticks};
 use super::{LABEL, MARGIN, NOTE, TITLE, draw_title, title_height, widest};
@@ -17,6 +18,9 @@ const PANEL_BOTTOM: usize = 70;
 const PANEL_GAP: usize = 36;
 const LEGEND_HEIGHT: usize = 40;
 const MOST_POINTS: usize = 1000;
+/// Room to the right of lines that are named there, and the least distance of two names.
+const NAMES_WIDTH: usize = 44;
+const NAMES_APART: f32 = 21.0;
 
 /// How the losses are spread along the upright axis.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -77,12 +81,14 @@ struct Panel {
 
 struct Line {
     series: usize,
+    /// The latent that it belongs to, where there is a line for each.
+    latent: Option<String>,
     /// Steps and values, without those that are not finite.
     raw: Vec<(f64, f64)>,
     smooth: Vec<(f64, f64)>,
 }
 
-/// One panel per column name, in the order in which the runs bring them up.
+/// One panel per column name, in the order in which the runs bring them up, and one for all latents of a number.
 fn panels(runs: &[(String, &LossTable)]) -> Vec<Panel> {
     let mut panels: Vec<Panel> = Vec::new();
     for (series, (_, table)) in runs.iter().enumerate() {
@@ -90,14 +96,27 @@ fn panels(runs: &[(String, &LossTable)]) -> Vec<Panel> {
             let points = table.steps.iter().zip(&column.values);
             let raw: Vec<(f64, f64)> =
                 points.map(|(step, value)| (*step as f64, *value)).filter(|(_, value)| value.is_finite()).collect();
-            let line = Line { series, smooth: smoothed(&raw), raw };
-            match panels.iter_mut().find(|panel| panel.title == column.name) {
+            let (title, latent) = match latent_of(&column.name) {
+                Some((title, latent)) => (title, Some(latent)),
+                None => (column.name.as_str(), None),
+            };
+            // In one run colours tell latents apart, in several the runs.
+            let series = latent.filter(|_| runs.len() == 1).unwrap_or(series);
+            let latent = latent.map(|latent| format!("z{latent}"));
+            let line = Line { series, latent, smooth: smoothed(&raw), raw };
+            match panels.iter_mut().find(|panel| panel.title == title) {
                 Some(panel) => panel.lines.push(line),
-                None => panels.push(Panel { title: column.name.clone(), lines: vec![line] }),
+                None => panels.push(Panel { title: title.to_string(), lines: vec![line] }),
             }
         }
     }
     panels
+}
+
+/// `sigma_z3` as `sigma` and 3.
+fn latent_of(column: &str) -> Option<(&str, usize)> {
+    let (name, latent) = column.rsplit_once("_z")?;
+    Some((name, latent.parse().ok()?))
 }
 
 /// The mean over a window around each point. Losses start steeply, so the window narrows towards the start; at the end
@@ -120,6 +139,8 @@ fn smoothed(points: &[(f64, f64)]) -> Vec<(f64, f64)> {
 }
 
 fn draw_panel(canvas: &mut Canvas, panel: &Panel, plot: Area, unit: &str, scale: Scale) {
+    let names_width = if panel.lines.iter().any(|line| line.latent.is_some()) { NAMES_WIDTH } else { 0 };
+    let plot = Area { width: plot.width - names_width, ..plot };
     let (steps, values) = axes(panel, plot, scale);
     let (x, y) = (plot.x as f32, plot.y as f32);
     let (right, bottom) = (plot.x + plot.width, plot.y + plot.height);
@@ -143,6 +164,37 @@ fn draw_panel(canvas: &mut Canvas, panel: &Panel, plot: Area, unit: &str, scale:
     canvas.fill(Area { x: plot.x, y: plot.y, width: 1, height: plot.height }, FRAME);
     canvas.fill(Area { x: plot.x, y: bottom, width: plot.width + 1, height: 1 }, FAINT_INK);
     draw_lines(canvas, panel, &steps, &values);
+    for (height, line) in names(panel, plot, &values) {
+        let style = NOTE.coloured(series_colour(line.series));
+        canvas.text(
+            right as f32 + 10.0,
+            height + NOTE.half_height(),
+            line.latent.as_deref().unwrap_or_default(),
+            style,
+        );
+    }
+}
+
+/// Where the lines of latents are named: at their ends, moved apart where these are close. Where there are too many for the panel,
+/// the lowest go without.
+fn names<'a>(panel: &'a Panel, plot: Area, values: &Axis) -> Vec<(f32, &'a Line)> {
+    let named = panel.lines.iter().filter(|line| line.latent.is_some());
+    let ends = named.filter_map(|line| Some((values.position(line.smooth.last()?.1), line)));
+    let mut ends: Vec<(f32, &Line)> = ends.collect();
+    ends.sort_by(|left, right| left.0.total_cmp(&right.0));
+    let (top, bottom) = (plot.y as f32, (plot.y + plot.height) as f32);
+    ends.truncate((plot.height as f32 / NAMES_APART) as usize + 1);
+    let mut least = top;
+    for (height, _) in &mut ends {
+        *height = height.max(least);
+        least = *height + NAMES_APART;
+    }
+    let mut most = bottom;
+    for (height, _) in ends.iter_mut().rev() {
+        *height = height.min(most);
+        most = *height - NAMES_APART;
+    }
+    ends
 }
 
 fn draw_lines(canvas: &mut Canvas, panel: &Panel, steps: &Axis, values: &Axis) {
@@ -313,6 +365,27 @@ mod tests {
         for series in 0..2 {
             assert!(canvas.pixels().chunks(3).filter(|pixel| **pixel == series_colour(series)).count() > 200);
         }
+    }
+
+    #[test]
+    fn the_latents_of_a_number_share_a_panel_and_their_names_do_not_overlap() {
+        let column = |name: String, end: f64| LossColumn { name, values: vec![1.0, end] };
+        let mut columns: Vec<_> =
+            (0..20).map(|latent| column(format!("sigma_z{latent}"), 1.0 + 0.001 * latent as f64)).collect();
+        columns.extend(["sigma_r", "step_z", "z_total"].map(|name| column(name.to_string(), 2.0)));
+        let table = LossTable { steps: vec![1, 2], columns };
+        let panels = panels(&[(String::new(), &table)]);
+        let titles: Vec<&str> = panels.iter().map(|panel| panel.title.as_str()).collect();
+        assert_eq!(titles, ["sigma", "sigma_r", "step_z", "z_total"]);
+        assert_eq!(panels[0].lines[7].latent.as_deref(), Some("z7"));
+        let plot = Area { x: 0, y: 100, width: 300, height: 200 };
+        let (_, values) = axes(&panels[0], plot, Scale::Linear);
+        let places = names(&panels[0], plot, &values);
+        // 200 / 21 leaves room for ten.
+        assert_eq!(places.len(), 10);
+        assert!(places.windows(2).all(|pair| pair[1].0 - pair[0].0 >= NAMES_APART - 0.01));
+        assert!(places.iter().all(|(height, _)| (100.0..=300.0).contains(height)));
+        assert!(loss_curves("", &table, "", Scale::Fitting, Panels::Beside).width() > 100);
     }
 
     #[test]

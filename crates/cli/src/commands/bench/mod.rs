@@ -6,6 +6,7 @@ use unbraid_data::Result;
 use crate::Outcome;
 
 mod data;
+mod frameworks;
 mod metrics;
 mod train;
 
@@ -20,6 +21,8 @@ pub struct Arguments {
 enum Command {
     /// Images per second that each dataset gives
     Data(data::Arguments),
+    /// What a training step of each framework costs beside one of beta_vae
+    Frameworks(frameworks::Arguments),
     /// Seconds that each metric takes
     Metrics(metrics::Arguments),
     /// Images per second that training and encoding take
@@ -30,6 +33,7 @@ enum Command {
 pub fn run(arguments: &Arguments) -> Result<Outcome> {
     match &arguments.command {
         Command::Data(arguments) => data::run(arguments),
+        Command::Frameworks(arguments) => frameworks::run(arguments),
         Command::Metrics(arguments) => metrics::run(arguments),
         Command::Train(arguments) => train::run(arguments),
     }

@@ -1,0 +1,122 @@
+//! `unbraid bench frameworks`: what a training step of each framework costs, beside one of `beta_vae`.
+//!
+//! All frameworks take a step in turn, round after round, so that other work on the machine slows all of them; the cost is the median
+//! over rounds of a framework's time over that of `beta_vae` in the same round.
+
+use std::time::{Duration, Instant};
+
+use ndarray::Array2;
+use rand::RngExt;
+use serde_json::{Map, Value, json};
+use toml::Table;
+use unbraid_data::{Error, ImageShape, Result, Seed};
+use unbraid_learn::frameworks::{self, FRAMEWORKS};
+use unbraid_learn::{Batch, Device, Learner, Member, networks, optimisers};
+
+use crate::Outcome;
+use crate::output::print;
+
+const SHAPE: ImageShape = ImageShape { height: 64, width: 64, channels: 1 };
+const NETWORK: &str = "conv64";
+const BESIDE: &str = "beta_vae";
+const LEARNING_RATE: f64 = 1e-4;
+const SEED: Seed = Seed(1);
+/// Rounds before the clock is looked at, in which buffers are taken and caches filled.
+const N_WARM_UP: usize = 3;
+
+/// Arguments of the command.
+#[derive(clap::Args)]
+pub struct Arguments {
+    /// Print JSON: the cost of a step by framework, that of beta_vae being 1
+    #[arg(long)]
+    json: bool,
+    /// How many steps of each framework are timed
+    #[arg(long, value_name = "N", default_value_t = 60, value_parser = clap::value_parser!(u32).range(1..=100_000))]
+    rounds: u32,
+    /// How many examples a batch has
+    #[arg(long, value_name = "N", default_value_t = 64, value_parser = clap::value_parser!(u32).range(1..=4096))]
+    batch_size: u32,
+}
+
+/// Carries out the command.
+pub fn run(arguments: &Arguments) -> Result<Outcome> {
+    let batch_size = arguments.batch_size as usize;
+    let mut contenders =
+        FRAMEWORKS.iter().map(|entry| Contender::new(entry.name, batch_size)).collect::<Result<Vec<Contender>>>()?;
+    for round in 0..N_WARM_UP + arguments.rounds as usize {
+        for contender in &mut contenders {
+            let took = contender.step()?;
+            if round >= N_WARM_UP {
+                contender.secs.push(took.as_secs_f64());
+            }
+        }
+    }
+    let beside = contenders.iter().find(|contender| contender.name == BESIDE);
+    let Some(beside) = beside.map(|contender| contender.secs.clone()) else {
+        return Err(Error::failure(format!("no framework is called \"{BESIDE}\"")));
+    };
+    let mut costs = Map::new();
+    if !arguments.json {
+        print(format!("{:18}{:>10}{:>10}{:>12}", "framework", "ms/step", "images", "cost"))?;
+    }
+    for contender in &contenders {
+        let cost = median(contender.secs.iter().zip(&beside).map(|(own, beside)| own / beside).collect());
+        costs.insert(contender.name.to_string(), json!((1000.0 * cost).round() / 1000.0));
+        if !arguments.json {
+            let millis = 1000.0 * median(contender.secs.clone());
+            print(format!("{:18}{millis:>10.1}{:>10}{cost:>12.2}", contender.name, contender.n_images()))?;
+        }
+    }
+    if arguments.json {
+        print(format!("{:#}", Value::Object(costs)))?;
+    } else {
+        print(format!("\nSteps of {NETWORK} on {batch_size} examples; the cost is in steps of {BESIDE}."))?;
+    }
+    Ok(Outcome::Done)
+}
+
+/// A framework with the batch that it learns from.
+struct Contender {
+    name: &'static str,
+    learner: Learner,
+    members: Vec<Member>,
+    secs: Vec<f64>,
+}
+
+impl Contender {
+    fn new(name: &'static str, batch_size: usize) -> Result<Self> {
+        let network = networks::build(NETWORK, &Table::new(), SHAPE)?;
+        let framework = frameworks::build(name, &Table::new())?;
+        let n_members = framework.arity() * framework.n_batches();
+        let optimiser = optimisers::build("adam", &Table::new())?;
+        let learner = Learner::new(network, framework, optimiser, SHAPE, SEED, Device::cpu())?;
+        let mut rng = SEED.stream("bench");
+        let mut member = || Member {
+            images: learner.model.parameters.tensor(
+                (0..batch_size * SHAPE.n_pixels()).map(|_| rng.random()).collect(),
+                [batch_size, SHAPE.n_pixels()],
+            ),
+            numbers: (0..batch_size).collect(),
+            factors: Array2::zeros((batch_size, 0)),
+        };
+        let members = (0..n_members).map(|_| member()).collect();
+        Ok(Self { name, learner, members, secs: Vec::new() })
+    }
+
+    fn n_images(&self) -> usize {
+        self.members.iter().map(|member| member.numbers.len()).sum()
+    }
+
+    fn step(&mut self) -> Result<Duration> {
+        let n_images = self.n_images();
+        let batch = Batch { step: self.learner.steps_taken(), n_images, members: self.members.clone() };
+        let began = Instant::now();
+        self.learner.step(&batch, LEARNING_RATE)?;
+        Ok(began.elapsed())
+    }
+}
+
+fn median(mut values: Vec<f64>) -> f64 {
+    values.sort_by(f64::total_cmp);
+    values[values.len() / 2]
+}

@@ -1,0 +1,240 @@
+//! One step of every objective against `reference/objectives`, where PyTorch computes it in double precision from the papers: all parts of
+//! the loss, and its gradient by every parameter.
+//!
+//! `UPDATE_OBJECTIVES=1` writes the noise that a step draws into the inputs, for the values to be computed anew.
+
+#![allow(clippy::unwrap_used, reason = "a test that cannot set itself up should panic")]
+
+mod support;
+
+use std::path::PathBuf;
+
+use rand::seq::SliceRandom;
+use serde_json::{Value, json};
+use support::{POINT, Parts, batch_of, losses};
+use unbraid_data::{Rng, Seed};
+use unbraid_learn::frameworks::FRAMEWORKS;
+use unbraid_learn::losses::{Losses, MAIN};
+use unbraid_learn::posteriors::noise::{gumbel, normal};
+use unbraid_learn::tensors::floats;
+use unbraid_learn::{Device, Learner};
+
+const NETWORK: (&str, &str) = ("mlp", "latents = 4\nencoder = [5]\ndecoder = [4]\nnonlinearity = 'tanh'");
+const LATENTS: usize = 4;
+const BATCH: usize = 6;
+
+/// A framework, and the name under which its values stand.
+struct Case {
+    values: &'static str,
+    framework: &'static str,
+    settings: &'static str,
+    /// Parameters of its own that are called something else there: our name, and theirs.
+    own: &'static [(&'static str, &'static [&'static str])],
+}
+
+/// A case without parameters of its own.
+const fn plain(values: &'static str, framework: &'static str, settings: &'static str) -> Case {
+    Case { values, framework, settings, own: &[] }
+}
+
+const fn mdl(values: &'static str, settings: &'static str) -> Case {
+    let own = &[
+        ("sigma.log_square_of_reconstruction", &["sigma.reconstruction"] as &[&str]),
+        ("sigma.log_squares_of_latents", &["sigma.latents"]),
+    ];
+    Case { values, framework: "mdl_vae", settings, own }
+}
+
+const CASES: &[Case] = &[
+    plain("ae", "ae", ""),
+    plain("vae", "vae", ""),
+    plain("beta_vae", "beta_vae", "beta = 4.0"),
+    plain("beta_vae_full", "beta_vae_full", "beta = 4.0"),
+    plain("annealed_vae", "annealed_vae", "gamma = 1000.0\ncapacity = 5.0"),
+    plain("control_vae", "control_vae", "kl = 0.25"),
+    plain("dynamic_vae", "dynamic_vae", "window = 5\nbeta_min = 0.1"),
+    plain("sigma_vae", "sigma_vae", ""),
+    plain("sigma_vae_optimal", "sigma_vae", "sigma = 'optimal'"),
+    Case {
+        values: "l_vae",
+        framework: "l_vae",
+        settings: "",
+        own: &[("sigma.log_squares", &["sigma.reconstruction", "sigma.kl"])],
+    },
+    mdl("mdl_vae_strong", "variant = 'strong'"),
+    mdl("mdl_vae_weak", "variant = 'weak'"),
+    mdl("mdl_vae_v1", "variant = 'v1'"),
+    mdl("mdl_vae_v2", "variant = 'v2'"),
+    mdl("mdl_vae_v3", "variant = 'v3'"),
+    plain("beta_tc_vae_minibatch", "beta_tc_vae", "beta = 6.0\nestimator = 'minibatch'"),
+    plain("beta_tc_vae_stratified", "beta_tc_vae", "beta = 6.0\nestimator = 'stratified'"),
+    plain("dip_vae_i", "dip_vae_i", "lambda_offdiagonal = 10.0\nlambda_diagonal = 100.0"),
+    plain("dip_vae_ii", "dip_vae_ii", "lambda_offdiagonal = 10.0\nlambda_diagonal = 10.0"),
+    plain("info_vae", "info_vae", "alpha = 0.0\nlambda = 1000.0"),
+    plain(
+        "joint_vae",
+        "joint_vae",
+        "gamma = 30.0\ncapacity_continuous = 1.0\ncapacity_discrete = 0.25\nclasses = [2]\ntemperature = 0.67",
+    ),
+    Case { values: "qlae", framework: "qlae", settings: "", own: &[("codebooks.values", &["codebook.values"])] },
+    plain("hfs", "hfs", "beta = 1.0\ngamma = 1.0"),
+    plain("vae_orthogonal", "vae_orthogonal", "beta = 1.0\nweight = 1.0"),
+    plain("factor_vae", "factor_vae", "gamma = 10.0\nwidth = 3"),
+];
+
+/// Frameworks without a case: pairs are another problem, and features need a run of their own.
+const WITHOUT: [&str; 2] = ["ada_gvae", "dfc_vae"];
+
+fn folder() -> PathBuf {
+    PathBuf::from(env!("CARGO_MANIFEST_DIR")).join("../../reference/objectives")
+}
+
+fn read(name: &str) -> Value {
+    serde_json::from_slice(&std::fs::read(folder().join(name)).unwrap()).unwrap()
+}
+
+/// All numbers within, in order.
+fn numbers(value: &Value) -> Vec<f64> {
+    match value {
+        Value::Array(values) => values.iter().flat_map(numbers).collect(),
+        number => vec![number.as_f64().unwrap()],
+    }
+}
+
+fn rows(values: &[f32], n_columns: usize) -> Value {
+    json!(values.chunks(n_columns).map(<[f32]>::to_vec).collect::<Vec<_>>())
+}
+
+/// What a step draws: the posterior's noise, and what comes after it in some frameworks.
+fn noise(inputs: &mut Value) {
+    let start = || Seed(3).stream_at("noise", 0);
+    let matrix = |n_columns: usize| Device::cpu().tensor(vec![0.0; BATCH * n_columns], [BATCH, n_columns]);
+    let normals = |n_columns: usize, rng: &mut Rng| rows(&floats(normal(&matrix(n_columns), rng)), n_columns);
+
+    let mut rng = start();
+    inputs["noise"] = normals(LATENTS, &mut rng);
+    inputs["prior"] = normals(LATENTS, &mut rng);
+    // FactorVAE draws the noise of its second batch, then shuffles each latent of it.
+    inputs["second_noise"] = inputs["prior"].clone();
+    let mut order: Vec<usize> = (0..BATCH).collect();
+    let permutations = (0..LATENTS).map(|_| {
+        order.shuffle(&mut rng);
+        order.clone()
+    });
+    inputs["permutations"] = json!(permutations.collect::<Vec<_>>());
+    // JointVAE has two Gaussian latents, and then two classes.
+    let mut rng = start();
+    let of_gaussians = normals(2, &mut rng);
+    let of_classes = rows(&floats(gumbel(&matrix(2), &mut rng)), 2);
+    inputs["overrides"]["joint_vae"] = json!({ "noise": of_gaussians, "gumbel": of_classes });
+}
+
+#[test]
+fn the_inputs_have_the_noise_that_a_step_draws() {
+    let inputs = read("inputs.json");
+    let mut wanted = inputs.clone();
+    noise(&mut wanted);
+    if std::env::var_os("UPDATE_OBJECTIVES").is_some() {
+        std::fs::write(folder().join("inputs.json"), wanted.to_string()).unwrap();
+        return;
+    }
+    let in_f32 = |value: &Value| numbers(value).iter().map(|&number| number as f32).collect::<Vec<_>>();
+    for key in [
+        "/noise",
+        "/prior",
+        "/second_noise",
+        "/permutations",
+        "/overrides/joint_vae/noise",
+        "/overrides/joint_vae/gumbel",
+    ] {
+        let same = in_f32(inputs.pointer(key).unwrap()) == in_f32(wanted.pointer(key).unwrap());
+        assert!(same, "{key} is drawn otherwise now: see reference/objectives/README.md");
+    }
+}
+
+/// Values of our parameter called `name`, which stand under other names in `all` for some.
+fn under_their_names(case: &Case, name: &str, all: &[&Value]) -> Vec<f64> {
+    let renamed = case.own.iter().find(|(ours, _)| *ours == name);
+    let theirs = renamed.map_or(vec![name], |(_, theirs)| theirs.to_vec());
+    let find = |name: &str| all.iter().find_map(|values| values.get(name));
+    let values = theirs.iter().map(|name| find(name).unwrap_or_else(|| panic!("{}: no {name}", case.values)));
+    values.flat_map(numbers).collect()
+}
+
+/// Whether our parameter is the logarithm of the square of theirs.
+fn is_log_square(name: &str) -> bool {
+    name.contains("log_square")
+}
+
+/// A learner with the parameters of the inputs.
+fn learner(case: &Case, inputs: &Value, layout: &str) -> Learner {
+    let mut learner = Parts::new((case.framework, case.settings), NETWORK, POINT).learner();
+    let all = [&inputs["own_weights"][case.values], &inputs["encoder_outputs"][layout], &inputs["weights"]];
+    let names: Vec<(String, [usize; 2])> =
+        learner.model.parameters.iter().map(|(name, tensor)| (name.to_string(), tensor.dims())).collect();
+    for (name, shape) in names {
+        let theirs = under_their_names(case, &name, &all);
+        let ours = theirs.iter().map(|&value| (if is_log_square(&name) { 2.0 * value.ln() } else { value }) as f32);
+        learner.model.parameters.replace(&name, ours.collect(), &shape).unwrap();
+    }
+    learner
+}
+
+fn check(case: &Case, inputs: &Value, values: &Value) {
+    let learner = learner(case, inputs, values["layout"].as_str().unwrap());
+    let images = |name: &str| numbers(&inputs[name]).iter().map(|&pixel| pixel as f32).collect();
+    let members = ["images", "second_images"].into_iter().take(learner.framework.n_batches()).map(images);
+    let batch = batch_of(&learner, 0, members.collect());
+    let losses = losses(&learner, &batch);
+    let (total, parts) = losses.read_out();
+    let wanted = |name: &str| values["parts"][name].as_f64().unwrap_or_else(|| panic!("{}: no {name}", case.values));
+    let found = parts.iter().map(|part| (part.name.as_str(), part.value, wanted(&part.name)));
+    for (name, found, wanted) in found.chain([("loss", total, values["total"].as_f64().unwrap())]) {
+        let error = (f64::from(found) - wanted).abs();
+        assert!(error <= 1e-5 * wanted.abs().max(1.0), "{}: {name} {found} is not {wanted}", case.values);
+    }
+    check_gradients(case, &learner, &losses, inputs, values);
+}
+
+fn check_gradients(case: &Case, learner: &Learner, losses: &Losses, inputs: &Value, values: &Value) {
+    let own = learner.framework.own_optimisers();
+    for (network, objective) in losses.objectives() {
+        let gradients = objective.backward();
+        let mut errors: Vec<(String, f64)> = Vec::new();
+        let mut largest = 0.0_f64;
+        for (name, parameter) in learner.model.parameters.iter() {
+            if own.iter().find(|own| own.changes(name)).map_or(MAIN, |own| own.network) != *network {
+                continue;
+            }
+            let mut wanted = under_their_names(case, name, &[&values["gradients"]]);
+            if is_log_square(name) {
+                // By ln s^2 it is s / 2 times the gradient by s.
+                let sigmas = under_their_names(case, name, &[&inputs["own_weights"][case.values]]);
+                wanted.iter_mut().zip(sigmas).for_each(|(gradient, sigma)| *gradient *= sigma / 2.0);
+            }
+            let found = floats(parameter.grad(&gradients).unwrap_or_else(|| panic!("{name} has no gradient")));
+            let differences = found.iter().zip(&wanted).map(|(found, wanted)| (f64::from(*found) - wanted).abs());
+            errors.push((name.to_string(), differences.fold(0.0, f64::max)));
+            largest = wanted.iter().fold(largest, |largest, gradient| largest.max(gradient.abs()));
+        }
+        for (name, error) in errors {
+            assert!(error <= 1e-4 * largest, "{}: {name} is off by {error} of {largest}", case.values);
+        }
+    }
+}
+
+#[test]
+fn every_objective_has_the_parts_and_gradients_that_pytorch_computes() {
+    let (inputs, values) = (read("inputs.json"), read("values.json"));
+    for case in CASES.iter().filter(|case| FRAMEWORKS.iter().any(|entry| entry.name == case.framework)) {
+        check(case, &inputs, &values[case.values]);
+    }
+}
+
+#[test]
+fn every_framework_has_a_case() {
+    for entry in FRAMEWORKS {
+        let has_case = CASES.iter().any(|case| case.framework == entry.name);
+        assert!(has_case != WITHOUT.contains(&entry.name), "{}", entry.name);
+    }
+}

@@ -1,0 +1,184 @@
+"""Trains the configs of configs/frameworks with several seeds, and prints whether each framework does what it promises.
+
+    cargo build --release
+    python3 bench/behaviour.py --markdown            # the table of docs/frameworks.md; about an hour on two cores
+    python3 bench/behaviour.py --only kl --seeds 1   # one promise, one seed
+
+Runs are kept in bench/.runs (ignored by git): a finished one is not trained again, an interrupted one goes on. Needs nothing but Python.
+"""
+
+import argparse
+import csv
+import json
+import math
+import statistics
+import struct
+import subprocess
+import sys
+from pathlib import Path
+
+ROOT = Path(__file__).resolve().parent.parent
+CONFIGS = ROOT / "configs" / "frameworks"
+IMAGES = ["metrics=[{name='mig'},{name='infomec'},{name='unsupervised'},{name='cbd'},{name='reconstruction'},{name='kl'},{name='dto'}]"]
+POINTS = ["metrics=[{name='ds'},{name='dto'},{name='polarized'}]"]
+# Of these a part is set apart and scored every 500 steps, as in T4 section 3.3.2.
+WATCHED = POINTS + ["split.train=0.8", "split.validation=0.1", "split.test=0.1", "selection.metric=polarized", "selection.every=500"]
+# T4 table 3.1.
+NONLINEAR = ["dataset.name=synth_nonlinear", "framework.beta=1e-3", "model.name=mlp", "model.encoder=[60,40,20]", "model.decoder=[60,40,20]",
+             "model.nonlinearity=tanh", "training.learning_rate=1e-3"]
+
+
+class Run:
+    """A config and what is changed in it."""
+
+    def __init__(self, label, config, *changes, points=False):
+        self.label, self.config, self.changes = label, config, [*(POINTS if points else IMAGES), *changes]
+
+    def folder(self, out, seed):
+        changes = "".join(f"-{change}" for change in self.changes[1:])
+        name = "".join(letter if letter.isalnum() or letter in "-._=" else "_" for letter in f"{self.config}{changes}-seed={seed}")
+        return out / name
+
+    def train(self, unbraid, out, seed):
+        folder = self.folder(out, seed)
+        if (folder / "report.html").exists():
+            return folder
+        if (folder / "config.toml").exists():
+            command = ["resume", str(folder)]
+        else:
+            sets = [argument for change in [*self.changes, f"seed={seed}"] for argument in ("--set", change)]
+            command = ["train", str(CONFIGS / f"{self.config}.toml"), "--out", str(folder), *sets]
+        print(f"  {folder.name}", file=sys.stderr, flush=True)
+        done = subprocess.run([unbraid, *command], capture_output=True, text=True, cwd=ROOT)
+        if done.returncode != 0:
+            sys.exit(f"{' '.join(command)}\n{done.stderr[-2000:]}")
+        return folder
+
+
+def score(name):
+    def figure(folder):
+        return json.loads((folder / "scores.json").read_text())["scores"][name]
+    return figure
+
+
+def at_the_end(column, n=300):
+    """The mean of a logged number over the last steps."""
+    def figure(folder):
+        with open(folder / "losses.csv") as file:
+            values = [float(row[column]) for row in csv.DictReader(file)]
+        return statistics.fmean(values[-n:])
+    return figure
+
+
+def polarized_share(folder):
+    """The share of training after which the relative error stays below 3 %, in percent."""
+    with open(folder / "selection.csv") as file:
+        looks = [(int(row["step"]), float(row["value"])) for row in csv.DictReader(file)]
+    last_above = max((step for step, value in looks if value >= 0.03), default=0)
+    return 100 * (1 - last_above / looks[-1][0])
+
+
+def read_codes(folder):
+    """codes.npy, as rows."""
+    data = (folder / "codes.npy").read_bytes()
+    length = struct.unpack("<H", data[8:10])[0]
+    header = data[10:10 + length].decode()
+    rows, columns = (int(n) for n in header.split("'shape': (")[1].split(")")[0].split(","))
+    kind = "f" if "<f4" in header else "d"
+    values = struct.unpack(f"<{rows * columns}{kind}", data[10 + length:])
+    return [values[row * columns:(row + 1) * columns] for row in range(rows)]
+
+
+def offdiagonal(folder):
+    """The sum of squared covariances of different latents, over all codes."""
+    latents = list(zip(*read_codes(folder)))
+    centred = [[value - statistics.fmean(latent) for value in latent] for latent in latents]
+    total = 0.0
+    for i, one in enumerate(centred):
+        for j, other in enumerate(centred):
+            if i != j:
+                total += (math.sumprod(one, other) / len(one)) ** 2 if hasattr(math, "sumprod") else (sum(map(lambda a, b: a * b, one, other)) / len(one)) ** 2
+    return total
+
+
+def ranks(values):
+    order = sorted(range(len(values)), key=lambda index: values[index])
+    return [order.index(index) for index in range(len(values))]
+
+
+def sigma_follows_correlation(folder):
+    """Rank correlation over latents of mdL-VAE's sigma and the latent's largest correlation with a factor."""
+    matrices = json.loads((folder / "matrices.json").read_text())
+    strongest = [max(map(abs, row)) for row in matrices["cbd.correlation"]["values"]]
+    sigmas = [at_the_end(f"sigma_z{latent}")(folder) for latent in range(len(strongest))]
+    return statistics.correlation(ranks(sigmas), ranks(strongest))
+
+
+# For each promise: its name, what is promised, the runs, and the figures with what was published or is wanted.
+PROMISES = [
+    ("orthogonality", "T4 table 3.3, `synth_linear`", [
+        Run("beta_vae", "beta_vae", points=True), Run("ae", "ae", points=True), Run("beta_vae_full", "beta_vae_full", points=True),
+    ], [("DS", score("ds"), "0.99, 0.71, 0.71"), ("DtO", score("dto"), "0.00, 0.33, 0.34")]),
+    ("ratios", "T4 table 3.4, stretched by", [
+        Run(f"{ratio}", "beta_vae", f"dataset.ratio={ratio}", points=True) for ratio in ("1.0", "1.2", "1.5")
+    ], [("DS", score("ds"), "0.51, 0.76, 0.98"), ("DtO", score("dto"), "0.49, 0.20, 0.01")]),
+    ("polarized", "T4 table 3.2, polarized share of training", [
+        Run("linear, 2 latents", "beta_vae", *WATCHED[1:], points=True),
+        Run("linear, 10 latents", "beta_vae", *WATCHED[1:], "model.latents=10", points=True),
+        Run("nonlinear, 2 latents", "beta_vae", *WATCHED[1:], *NONLINEAR, points=True),
+        Run("nonlinear, 10 latents", "beta_vae", *WATCHED[1:], *NONLINEAR, "model.latents=10", points=True),
+    ], [("percent", polarized_share, "99.8, 96.7, 99.9, 98.5")]),
+    ("kl", "the KL that is held, where 10 is wanted", [
+        Run("annealed_vae", "annealed_vae"), Run("control_vae", "control_vae"), Run("dynamic_vae", "dynamic_vae"),
+    ], [("KL", at_the_end("kl"), "10 within 5 %")]),
+    ("beta_hat", "L-VAE's beta-hat settles whatever sigma0 and sigma1 start from", [
+        Run("1 and 1", "l_vae"), Run("3 and 1", "l_vae", "framework.sigma0=3.0"), Run("1 and 3", "l_vae", "framework.sigma1=3.0"),
+    ], [("beta-hat", at_the_end("beta_hat"), "all the same")]),
+    ("sigma", "mdL-VAE marks the latents that follow a factor", [Run("mdl_vae", "mdl_vae")],
+     [("rank correlation of sigma and strongest correlation", sigma_follows_correlation, "near 1")]),
+    ("total_correlation", "total correlation at equal reconstruction", [
+        Run("vae", "vae"), Run("factor_vae", "factor_vae"), Run("beta_tc_vae", "beta_tc_vae"),
+    ], [("Gaussian total correlation of samples", score("unsupervised.sampled.gaussian_total_correlation"), "lower than VAE"),
+        ("reconstruction", score("reconstruction"), "as VAE")]),
+    ("covariance", "off-diagonal covariance of codes", [
+        Run("vae", "vae"), Run("dip_vae_i", "dip_vae_i"), Run("dip_vae_ii", "dip_vae_ii"),
+    ], [("sum of squares", offdiagonal, "lower than VAE"), ("reconstruction", score("reconstruction"), "as VAE")]),
+    ("quantised", "quantised latents against the beta-VAE", [
+        Run("beta_vae, beta 4", "vae", "framework.name=beta_vae", "framework.beta=4.0"), Run("qlae", "qlae"),
+    ], [(f"InfoMEC {part}", score(f"infomec.{part}"), "higher") for part in ("modularity", "explicitness", "compactness")]),
+    ("orthogonal", "orthogonal decoder directions", [
+        Run("vae", "vae"), Run("vae_orthogonal", "vae_orthogonal"),
+    ], [("DtO", score("dto"), "lower than VAE"), ("reconstruction", score("reconstruction"), "as VAE")]),
+    ("others", "the rest, for comparison", [
+        Run(name, name) for name in ("info_vae", "hfs", "joint_vae", "sigma_vae", "ada_gvae", "dfc_vae")
+    ], [("MIG", score("mig"), ""), ("reconstruction", score("reconstruction"), "")]),
+]
+
+
+def spread(values):
+    digits = 2 if max(map(abs, values)) < 100 else 0
+    mean = f"{statistics.fmean(values):.{digits}f}"
+    return f"{mean} ± {statistics.stdev(values):.{digits}f}" if len(values) > 1 else mean
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__.split("\n")[0])
+    parser.add_argument("--unbraid", default=str(ROOT / "target" / "release" / "unbraid"))
+    parser.add_argument("--out", type=Path, default=ROOT / "bench" / ".runs")
+    parser.add_argument("--seeds", type=int, default=3)
+    parser.add_argument("--only", nargs="+", choices=[name for name, *_ in PROMISES], help="only these promises")
+    parser.add_argument("--markdown", action="store_true")
+    arguments = parser.parse_args()
+    arguments.out.mkdir(parents=True, exist_ok=True)
+    print("| promise | figure | " + ("ours: mean and standard deviation over seeds | published or wanted |\n|---|---|---|---|" if arguments.markdown else ""), flush=True)
+    for name, promise, runs, figures in PROMISES:
+        if arguments.only and name not in arguments.only:
+            continue
+        folders = {run.label: [run.train(arguments.unbraid, arguments.out, seed) for seed in range(1, arguments.seeds + 1)] for run in runs}
+        for title, figure, wanted in figures:
+            ours = ", ".join(f"{label}: {spread([figure(folder) for folder in of_seeds])}" for label, of_seeds in folders.items())
+            print(f"| {promise} | {title} | {ours} | {wanted} |", flush=True)
+
+
+if __name__ == "__main__":
+    main()

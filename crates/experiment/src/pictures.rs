@@ -160,10 +160,20 @@ fn traverse(run: &TrainedRun, data: &LabelledCodes, settings: &TraversalSettings
                 });
                 (format!("z{}-z{}", range.start, range.end - 1), codes)
             }
+            Moved::Values(latent) => {
+                let values = distinct_values(data, *latent);
+                let codes = Array2::from_shape_fn((settings.columns, n_latents), |(row, column)| {
+                    let value = values[row * values.len() / settings.columns];
+                    if column == *latent { value as f32 } else { base[column] }
+                });
+                (format!("z{latent}"), codes)
+            }
         };
         drawn.push(TraversalRow { label, note, pictures: decoded(run, &codes)? });
     }
+    let takes_few_values = run.model.moved().iter().all(|moved| matches!(moved, Moved::Values(_)));
     let headers = match settings.range {
+        _ if takes_few_values => ends(settings.columns, "least", "greatest"),
         Range::Fixed => value_headers(&spread(-2.0, 2.0, settings.columns)),
         Range::MinMax => ends(settings.columns, "least", "greatest"),
         Range::Std => ends(settings.columns, "mean - 2 std", "mean + 2 std"),
@@ -234,8 +244,11 @@ fn base_code(rows: &[usize], dataset: &dyn Dataset, data: &LabelledCodes, image:
 /// note that says how much they carry.
 fn moved_by_weight(model: &TrainedModel, data: &LabelledCodes) -> Vec<(Moved, String)> {
     let moved = model.moved();
-    let alone = latents_by_weight(data).into_iter().map(|(latent, note)| (Moved::Latent(latent), note));
-    let mut rows: Vec<(Moved, String)> = alone.filter(|(latent, _)| moved.contains(latent)).collect();
+    let alone = latents_by_weight(data).into_iter().filter_map(|(latent, note)| {
+        let of_latent = [Moved::Latent(latent), Moved::Values(latent)].into_iter().find(|one| moved.contains(one));
+        Some((of_latent?, note))
+    });
+    let mut rows: Vec<(Moved, String)> = alone.collect();
     let together = moved.into_iter().filter(|moved| matches!(moved, Moved::Classes(_)));
     rows.extend(together.map(|classes| (classes, "classes".to_string())));
     rows
@@ -265,6 +278,14 @@ fn traversed_values(data: &LabelledCodes, latent: usize, settings: &TraversalSet
         }
     };
     spread(from, to, settings.columns)
+}
+
+/// The values that a latent takes, each once, in rising order.
+fn distinct_values(data: &LabelledCodes, latent: usize) -> Vec<f64> {
+    let mut values = data.codes().column(latent).to_vec();
+    values.sort_by(f64::total_cmp);
+    values.dedup();
+    values
 }
 
 fn spread(from: f64, to: f64, count: usize) -> Vec<f64> {

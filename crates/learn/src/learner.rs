@@ -152,8 +152,12 @@ impl Learner {
                 None => !self.own_optimisers.iter().any(|own| own.changes(name)),
             })
             .collect();
+        let decay = self.framework.weight_decay(step) as f32;
+        let decays: Vec<bool> =
+            self.model.parameters.iter().map(|(name, _)| decay > 0.0 && name.ends_with(".weight")).collect();
         let (device, moments) = (self.model.parameters.device().clone(), &mut self.moments);
         let change = |position: usize, values: Tensor<2>, gradient: Tensor<2>| {
+            let values = if decays[position] { values * (1.0 - rate * decay) } else { values };
             changed(optimiser, &device, (step + 1, rate), values, gradient, &mut moments[position])
         };
         self.model.parameters.update(objective.backward(), |position| belongs[position], change);

@@ -3,6 +3,7 @@
 pub mod checkpoint;
 pub mod device;
 pub mod frameworks;
+mod hausdorff;
 pub mod learner;
 pub mod losses;
 pub mod model;

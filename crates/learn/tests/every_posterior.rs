@@ -33,7 +33,7 @@ fn every_posterior_has_the_shapes_that_it_says() {
         assert_eq!(kept.kl_divergences.is_some(), family.keeps_kl_divergences(), "{}", entry.name);
         assert!(kept.kl_divergences.is_none_or(|kept| kept.dims() == [BATCH, 1]), "{}", entry.name);
         let moved = family.moved(LATENTS).into_iter().flat_map(|moved| match moved {
-            Moved::Latent(latent) => vec![latent],
+            Moved::Latent(latent) | Moved::Values(latent) => vec![latent],
             Moved::Classes(range) => range.collect(),
         });
         assert_eq!(moved.collect::<Vec<_>>(), (0..LATENTS).collect::<Vec<_>>(), "{}", entry.name);

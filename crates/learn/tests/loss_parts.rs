@@ -209,3 +209,96 @@ fn factor_vae_by_hand() {
     let found = parts_of(&learner, 0, &[IMAGES, [-1.0, 0.0, -3.0, 0.0]]);
     close(&found, &[5.0, 100.75, 1.5, 0.456_589_1], 5.0 + 100.75 + 15.0);
 }
+
+/// A learner of two latents that are the two pixels, which the decoder hands back; encoder outputs beyond the first two are -200.
+fn handing_back(framework: &str, settings: &str) -> Learner {
+    let mut learner = Parts::new((framework, settings), ("linear", "latents = 2"), SHAPE).learner();
+    let parameters = &mut learner.model.parameters;
+    let outputs = parameters.get("encoder.outputs.bias").dims()[1];
+    let mut weight = vec![0.0; 2 * outputs]; // [pixels, outputs]
+    (weight[0], weight[outputs + 1]) = (1.0, 1.0);
+    let bias = (0..outputs).map(|output| if output < 2 { 0.0 } else { -200.0 }).collect();
+    parameters.replace("encoder.outputs.weight", weight, &[2, outputs]).unwrap();
+    parameters.replace("encoder.outputs.bias", bias, &[1, outputs]).unwrap();
+    parameters.replace("decoder.outputs.weight", vec![1.0, 0.0, 0.0, 1.0], &[2, 2]).unwrap();
+    learner
+}
+
+/// The parts and the total of images of two pixels.
+fn parts_of_images(learner: &Learner, images: &[f32]) -> (Vec<f32>, f32) {
+    let batch = batch_of(learner, 0, vec![images.to_vec()]);
+    let (total, parts) = losses(learner, &batch).read_out();
+    (parts.iter().map(|part| part.value).collect(), total)
+}
+
+#[test]
+fn qlae_by_hand() {
+    // Values -1/2, 0, 1/2 for each latent. Images (0.3, -0.9) and (0.1, 0.4) become (0.5, -0.5) and (0, 0.5), which is what is
+    // decoded. Squared errors 0.04 + 0.16 and 0.01 + 0.01: mean 0.11 of an image, 0.055 of a pixel, which is as much of a latent;
+    // and the same distances are the quantisation loss and the commitment loss.
+    let settings = "values = 3\nweight_quantisation = 2.0\nweight_commitment = 3.0";
+    let learner = handing_back("qlae", settings);
+    let images = [0.3, -0.9, 0.1, 0.4];
+    close(&parts_of_images(&learner, &images), &[0.055; 3], 0.055 * 6.0);
+    let learner = handing_back("qlae", &format!("{settings}\nreduction = 'sum'"));
+    close(&parts_of_images(&learner, &images), &[0.11; 3], 0.11 * 6.0);
+}
+
+#[test]
+fn qlae_takes_from_weights_and_from_nothing_else() {
+    // Images that are values have no loss, no gradient and with Adam no step: what changes is what decay takes. At a step size
+    // of 0.1 and a decay of 2, weights keep 1 - 0.2 of themselves.
+    let mut learner = handing_back("qlae", "values = 3\nweight_decay = 2.0");
+    learner.model.parameters.replace("decoder.outputs.bias", vec![0.5, 0.0], &[1, 2]).unwrap();
+    learner.model.parameters.replace("encoder.outputs.bias", vec![-0.5, 0.0], &[1, 2]).unwrap();
+    let batch = batch_of(&learner, 0, vec![vec![0.5, -0.5, 1.0, 0.5]]);
+    assert_eq!(learner.step(&batch, 0.1).unwrap().total, 0.0);
+    let values = |name: &str| unbraid_learn::tensors::floats(learner.model.parameters.get(name));
+    assert_eq!(values("encoder.outputs.weight"), [0.8, 0.0, 0.0, 0.8]);
+    assert_eq!(values("decoder.outputs.weight"), [0.8, 0.0, 0.0, 0.8]);
+    assert_eq!(values("encoder.outputs.bias"), [-0.5, 0.0]);
+    assert_eq!(values("decoder.outputs.bias"), [0.5, 0.0]);
+    assert_eq!(values("codebooks.values"), [-0.5, 0.0, 0.5, -0.5, 0.0, 0.5]);
+}
+
+#[test]
+fn hfs_by_hand() {
+    // Codes (0, 0), (1, 1), (3, 2), without noise, decoded as they are. Of their combinations (3, 0) is the farthest from all codes:
+    // 4 from (3, 2), in squares, and from (1, 1) 4 + 1; (0, 2) is 2 from (1, 1). KL of a latent (m^2 - 1 + 200) / 2, so 199 of the
+    // three images and half of 2 and of 13: mean 199 + 15 / 6 = 201.5.
+    let images = [0.0, 0.0, 1.0, 1.0, 3.0, 2.0];
+    let learner = handing_back("hfs", "beta = 2.0\ngamma = 10.0");
+    close(&parts_of_images(&learner, &images), &[0.0, 201.5, 4.0], 2.0 * 201.5 + 10.0 * 4.0);
+    // In means the KL is halved; the distance is no sum over latents, and stays.
+    let learner = handing_back("hfs", "beta = 2.0\ngamma = 10.0\nreduction = 'mean'");
+    close(&parts_of_images(&learner, &images), &[0.0, 100.75, 4.0], 201.5 + 10.0 * 4.0);
+    // A grid of codes is at no distance, however often each is there.
+    let grid = [0.0, 0.0, 0.0, 1.0, 2.0, 0.0, 2.0, 1.0, 2.0, 1.0];
+    assert_eq!(parts_of_images(&learner, &grid).0[2], 0.0);
+    // Nor is a single latent.
+    let found = parts("hfs", "gamma = 10.0", -200.0, &[IMAGES]);
+    close(&found, &[5.0, 100.75, 0.0], 105.75);
+}
+
+#[test]
+fn vae_orthogonal_by_hand() {
+    // Columns (1, 1) and (1, 2) of a linear decoder: their product is 3 at every code and in either order, its square 9; the mean over
+    // pixels is 1.5, its square 2.25. Images (1, 1) and (2, 1) are drawn as (2, 3) and (3, 4): squared errors 1 + 4 and 1 + 9, mean
+    // 7.5. KL 199 + (2 + 5) / 4 = 200.75.
+    let images = [1.0, 1.0, 2.0, 1.0];
+    for (reduction, wanted, total) in
+        [("sum", [7.5, 200.75, 9.0], 7.5 + 2.0 * 200.75 + 90.0), ("mean", [3.75, 100.375, 2.25], 3.75 + 200.75 + 22.5)]
+    {
+        let settings = format!("beta = 2.0\nweight = 10.0\nreduction = '{reduction}'");
+        let mut learner = handing_back("vae_orthogonal", &settings);
+        learner.model.parameters.replace("decoder.outputs.weight", vec![1.0, 1.0, 1.0, 2.0], &[2, 2]).unwrap();
+        let found = parts_of_images(&learner, &images);
+        for (found, wanted) in found.0.iter().chain([&found.1]).zip(wanted.iter().chain([&total])) {
+            // Differences of numbers about 4 over steps of 1/64 are known to 4e-7 * 64.
+            assert!((found - wanted).abs() < 1e-4 * wanted, "{found} is not {wanted}");
+        }
+    }
+    // A single latent has no other to be orthogonal to.
+    let found = parts("vae_orthogonal", "", -200.0, &[IMAGES]);
+    close(&found, &[5.0, 100.75, 0.0], 105.75);
+}

@@ -22,8 +22,11 @@ pub mod beta_vae;
 pub mod beta_vae_full;
 pub mod control_vae;
 pub mod factor_vae;
+pub mod hfs;
+pub mod qlae;
 pub mod sigma_vae;
 pub mod vae;
+pub mod vae_orthogonal;
 
 /// Every framework.
 pub const FRAMEWORKS: &[Entry] = &[
@@ -34,6 +37,9 @@ pub const FRAMEWORKS: &[Entry] = &[
     control_vae::ENTRY,
     sigma_vae::ENTRY,
     factor_vae::ENTRY,
+    hfs::ENTRY,
+    vae_orthogonal::ENTRY,
+    qlae::ENTRY,
     ada_gvae::ENTRY,
 ];
 
@@ -64,6 +70,12 @@ pub trait Framework: Send + Sync {
     /// Optimisers for some of its own parameters. All others are changed by the optimiser of the config.
     fn own_optimisers(&self) -> Vec<OwnOptimiser> {
         Vec::new()
+    }
+
+    /// How strongly weights (not biases, nor parameters of its own) are pulled towards 0 at a step, beside what the loss asks for: by
+    /// this share of themselves, times the step size, whatever the optimiser (decoupled; Loshchilov and Hutter 2019).
+    fn weight_decay(&self, _step: u64) -> f64 {
+        0.0
     }
 
     /// The names of the parts of the loss, in the order in which `loss` gives them.

@@ -10,15 +10,17 @@ mod diagonal_gaussian;
 mod full_gaussian;
 mod gaussian_concrete;
 pub mod noise;
+mod quantised;
 
 pub use deterministic::Deterministic;
 pub use diagonal_gaussian::{DiagonalGaussian, DiagonalGaussians};
 pub use full_gaussian::{FullGaussian, FullGaussians};
 pub use gaussian_concrete::{GaussianConcrete, GaussianConcretes};
+pub use quantised::{Quantised, QuantisedPoints};
 
 /// Every posterior, with the settings of an example where it has any.
 pub const POSTERIORS: &[Entry] =
-    &[deterministic::ENTRY, diagonal_gaussian::ENTRY, full_gaussian::ENTRY, gaussian_concrete::ENTRY];
+    &[deterministic::ENTRY, diagonal_gaussian::ENTRY, full_gaussian::ENTRY, gaussian_concrete::ENTRY, quantised::ENTRY];
 
 /// Which distributions the outputs of an encoder describe. A framework chooses one.
 pub trait Family: Send + Sync {
@@ -79,6 +81,8 @@ pub enum Moved {
     Latent(usize),
     /// Latents that are the probabilities of some classes: one class after another.
     Classes(std::ops::Range<usize>),
+    /// One latent that takes a few values only: one value after another.
+    Values(usize),
 }
 
 /// One row of the list of posteriors.

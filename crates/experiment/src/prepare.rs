@@ -46,8 +46,7 @@ pub fn prepare(config: &Config) -> Result<Prepared> {
     let optimiser = optimisers::build(&config.optimiser.name, &config.optimiser.settings);
     let optimiser = optimiser.map_err(|error| in_place(error, "[optimiser]"))?;
     let (shape, seed) = (dataset.image_shape(), Seed(config.seed));
-    let learner = Learner::new(network, framework, optimiser, shape, seed, Device::cpu());
-    let learner = learner.map_err(|error| error.of("[model]"))?;
+    let learner = Learner::new(network, framework, optimiser, shape, seed, Device::cpu())?;
     Ok(Prepared { dataset, split, sampler, learner })
 }
 

@@ -86,11 +86,36 @@ pub fn write(learner: &Learner, origin: &str) -> Result<Vec<u8>> {
         .map_err(|error| Error::failure(format!("the checkpoint cannot be written: {error}")))
 }
 
+/// A checkpoint that is read without a learner.
+pub struct Contents<'a> {
+    header: Header,
+    tensors: SafeTensors<'a>,
+}
+
+impl<'a> Contents<'a> {
+    /// Checks that the bytes are those of a whole checkpoint.
+    pub fn open(bytes: &'a [u8]) -> Result<Self> {
+        let mut header = read_header(bytes)?;
+        let tensors = SafeTensors::deserialize(bytes).map_err(|error| unreadable(&error))?;
+        check_checksum(&mut header, &tensors)?;
+        Ok(Self { header, tensors })
+    }
+
+    /// What it was written with.
+    pub fn origin(&self) -> &str {
+        &self.header.origin
+    }
+
+    /// Shape and values of the parameter called `name`; an error where there is none.
+    pub fn parameter(&self, name: &str) -> Result<(Vec<usize>, Vec<f32>)> {
+        read_tensor(&self.tensors, name)
+    }
+}
+
 /// Puts the bytes of a checkpoint into a learner of the same architecture; gives the origin that it was written with.
 pub fn read(bytes: &[u8], learner: &mut Learner) -> Result<String> {
-    let mut header = read_header(bytes)?;
-    let tensors = SafeTensors::deserialize(bytes).map_err(|error| unreadable(&error))?;
-    check_checksum(&mut header, &tensors)?;
+    let Contents { header, tensors } = Contents::open(bytes)?;
+    check_fixed(&tensors, learner)?;
     check_names(&tensors, learner)?;
     let names: Vec<String> = learner.model.parameters.iter().map(|(name, _)| name.to_string()).collect();
     for (position, name) in names.iter().enumerate() {
@@ -108,6 +133,21 @@ pub fn read(bytes: &[u8], learner: &mut Learner) -> Result<String> {
     read_state(&tensors, learner)?;
     learner.steps_taken = header.step;
     Ok(header.origin)
+}
+
+/// Refuses fixed parameters that are not those of the learner, which read them from elsewhere.
+fn check_fixed(tensors: &SafeTensors<'_>, learner: &Learner) -> Result<()> {
+    let parameters = &learner.model.parameters;
+    for (name, tensor) in parameters.iter().filter(|(name, _)| parameters.is_fixed(name)) {
+        let (shape, values) = read_tensor(tensors, name)?;
+        if shape != tensor.dims() || values != floats(tensor.clone().inner()) {
+            let message = format!("\"{name}\" is not what the checkpoint was trained with");
+            return Err(Error::new(message).help(
+                "the run that it is taken from was trained further, or is another one: put back the run that this one began with",
+            ));
+        }
+    }
+    Ok(())
 }
 
 /// Refuses a tensor that the learner has no use for.

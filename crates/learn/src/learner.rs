@@ -90,8 +90,11 @@ impl Learner {
         self.steps_taken
     }
 
-    /// The names of the moments of the parameter called `name`.
+    /// The names of the moments of the parameter called `name`; none for one that is fixed.
     pub fn moment_names(&self, name: &str) -> &'static [&'static str] {
+        if self.model.parameters.is_fixed(name) {
+            return &[];
+        }
         let own = self.own_optimisers.iter().find(|own| own.changes(name));
         own.map_or(&self.optimiser, |own| &own.optimiser).moments()
     }

@@ -3,6 +3,7 @@
 pub mod checkpoint;
 pub mod device;
 pub mod frameworks;
+pub mod frozen_encoder;
 mod hausdorff;
 pub mod learner;
 pub mod losses;

@@ -22,7 +22,7 @@ pub struct Model {
     family: Arc<dyn Family>,
     /// The shape of the images.
     pub image_shape: ImageShape,
-    /// Every trainable tensor.
+    /// Every tensor, trainable or fixed.
     pub parameters: Parameters,
 }
 
@@ -37,17 +37,18 @@ impl Model {
         device: Device,
     ) -> Result<(Self, State)> {
         let (family, latents) = (framework.posterior(), network.latents());
-        family.check(latents)?;
+        family.check(latents).map_err(|error| error.of("[model]"))?;
         let n_outputs = family.n_outputs(latents);
         if n_outputs > MOST_OUTPUTS {
-            return Err(Error::new(format!("a posterior of {latents} latents would take {n_outputs} encoder outputs"))
-                .help(format!("wanted at most {MOST_OUTPUTS}: choose fewer \"latents\"")));
+            let message = format!("[model] a posterior of {latents} latents would take {n_outputs} encoder outputs");
+            return Err(Error::new(message).help(format!("wanted at most {MOST_OUTPUTS}: choose fewer \"latents\"")));
         }
         let mut initialiser = Initialiser::new(seed, device);
         network.initialise_encoder(n_outputs, &mut initialiser);
         if let Some(reconstruction) = framework.reconstruction() {
             network.initialise_decoder(&mut initialiser);
-            reconstruction.loss.initialise(image_shape, &mut initialiser)?;
+            let initialised = reconstruction.loss.initialise(image_shape, &mut initialiser);
+            initialised.map_err(|error| error.of("[framework]"))?;
         }
         family.initialise(latents, &mut initialiser);
         framework.initialise(latents, &mut initialiser);

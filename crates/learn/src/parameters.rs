@@ -1,7 +1,9 @@
-//! Every trainable tensor of a model, by name and in a fixed order.
+//! Every tensor of a model, by name and in a fixed order: those that training changes, and fixed ones.
 //!
 //! All are matrices (a bias is a single row), so that one list can hold them. Networks look their tensors up by name;
 //! optimisers and checkpoints walk the list.
+
+use std::collections::BTreeSet;
 
 use burn::tensor::{Gradients, Tensor};
 use rand::RngExt;
@@ -12,10 +14,12 @@ use crate::device::Device;
 use crate::state::State;
 use crate::tensors::constant;
 
-/// Named matrices that training changes.
+/// Named matrices that training changes, and others that it leaves as they are.
 #[derive(Clone)]
 pub struct Parameters {
     entries: Vec<(String, Tensor<2>)>,
+    /// The names of those that are left as they are.
+    fixed: BTreeSet<String>,
     device: Device,
     kind: Kind,
 }
@@ -34,13 +38,33 @@ enum Kind {
 impl Parameters {
     /// None yet; those added will record gradients.
     pub fn new(device: Device) -> Self {
-        Self { entries: Vec::new(), device, kind: Kind::Trainable }
+        Self { entries: Vec::new(), fixed: BTreeSet::new(), device, kind: Kind::Trainable }
     }
 
     /// Adds a matrix of these values.
     pub fn add(&mut self, name: &str, values: Vec<f32>, shape: [usize; 2]) {
         assert!(self.find(name).is_none(), "two parameters are called {name}");
         self.entries.push((name.to_string(), self.device.recording_tensor(values, shape).require_grad()));
+    }
+
+    /// Adds a matrix of these values that training leaves as it is: it has no gradient and no moments.
+    pub fn add_fixed(&mut self, name: &str, values: Vec<f32>, shape: [usize; 2]) {
+        assert!(self.find(name).is_none(), "two parameters are called {name}");
+        self.entries.push((name.to_string(), self.device.recording_tensor(values, shape)));
+        self.fixed.insert(name.to_string());
+    }
+
+    /// Whether training leaves the matrix called `name` as it is.
+    pub fn is_fixed(&self, name: &str) -> bool {
+        self.fixed.contains(name)
+    }
+
+    /// The matrices called `network.NAME`, under the rest of their names: those of a network within the model.
+    pub fn of_network(&self, network: &str) -> Self {
+        let rest = |name: &str| Some(name.strip_prefix(network)?.strip_prefix('.')?.to_string());
+        let entries = self.entries.iter().filter_map(|(name, tensor)| Some((rest(name)?, tensor.clone()))).collect();
+        let fixed = self.fixed.iter().filter_map(|name| rest(name)).collect();
+        Self { entries, fixed, device: self.device.clone(), kind: self.kind }
     }
 
     /// Where computation on these parameters takes place.
@@ -78,18 +102,21 @@ impl Parameters {
 
     fn map(&self, kind: Kind, change: impl Fn(&Tensor<2>) -> Tensor<2>) -> Self {
         let entries = self.entries.iter().map(|(name, tensor)| (name.clone(), change(tensor))).collect();
-        Self { entries, device: self.device.clone(), kind }
+        Self { entries, fixed: self.fixed.clone(), device: self.device.clone(), kind }
     }
 
-    /// Calls `change(position, values, gradient)` on each matrix whose position is `among` those to change and that has a
-    /// gradient, and keeps what it gives. The tensors are handed over, so that nobody else holds them.
+    /// Calls `change(position, values, gradient)` on each matrix that is not fixed, whose position is `among` those to change and
+    /// that has a gradient, and keeps what it gives. The tensors are handed over, so that nobody else holds them.
     pub fn update(
         &mut self,
         mut gradients: Gradients,
         among: impl Fn(usize) -> bool,
         mut change: impl FnMut(usize, Tensor<2>, Tensor<2>) -> Tensor<2>,
     ) {
-        for (position, (_, parameter)) in self.entries.iter_mut().enumerate().filter(|(position, _)| among(*position)) {
+        for (position, (name, parameter)) in self.entries.iter_mut().enumerate() {
+            if self.fixed.contains(name) || !among(position) {
+                continue;
+            }
             let Some(gradient) = parameter.grad_remove(&mut gradients) else { continue };
             let changed = change(position, parameter.extract().inner(), gradient);
             *parameter = Tensor::from_inner(changed).require_grad();
@@ -105,7 +132,8 @@ impl Parameters {
         if shape != wanted {
             return Err(Error::new(format!("parameter \"{name}\" is {shape:?} but the model's is {wanted:?}")));
         }
-        *parameter = self.device.recording_tensor(values, wanted).require_grad();
+        let replaced = self.device.recording_tensor(values, wanted);
+        *parameter = if self.fixed.contains(name) { replaced } else { replaced.require_grad() };
         Ok(())
     }
 
@@ -156,6 +184,11 @@ impl Initialiser {
         self.parameters.add(name, values, shape);
     }
 
+    /// A matrix of these values that training leaves as it is.
+    pub fn fixed(&mut self, name: &str, values: Vec<f32>, shape: [usize; 2]) {
+        self.parameters.add_fixed(name, values, shape);
+    }
+
     /// A row of numbers `[1, n]` that the framework remembers from step to step, with these first values.
     pub fn state(&mut self, name: &str, values: Vec<f32>) {
         self.state.add(name, values, &self.parameters.device);
@@ -201,6 +234,26 @@ mod tests {
             },
         );
         assert_eq!(floats(parameters.get("a").inner()), [-1.0, -2.0]);
+    }
+
+    #[test]
+    fn fixed_matrices_have_no_gradient_and_are_left_as_they_are() {
+        let mut parameters = Parameters::new(Device::cpu());
+        parameters.add("a", vec![1.0, 2.0], [1, 2]);
+        parameters.add_fixed("features.b", vec![3.0, 4.0], [1, 2]);
+        let inner = parameters.of_network("features");
+        assert_eq!(inner.iter().map(|(name, _)| name).collect::<Vec<_>>(), ["b"]);
+        let loss = (parameters.get("a") * inner.get("b")).sum(); // [1, 2]
+        parameters.update(
+            loss.backward(),
+            |_| true,
+            |position, values, gradient| {
+                assert_eq!((position, floats(gradient.clone())), (0, vec![3.0, 4.0]));
+                values - gradient
+            },
+        );
+        assert_eq!(floats(parameters.get("features.b").inner()), [3.0, 4.0]);
+        assert!(parameters.is_fixed("features.b") && !parameters.is_fixed("a"));
     }
 
     #[test]

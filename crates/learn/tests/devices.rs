@@ -4,7 +4,7 @@
 
 mod support;
 
-use support::{PICTURE, POINT, Parts, batch};
+use support::{PICTURE, POINT, Parts, batch, chosen};
 use unbraid_learn::frameworks::FRAMEWORKS;
 use unbraid_learn::optimisers::OPTIMISERS;
 use unbraid_learn::reconstruction::RECONSTRUCTIONS;
@@ -44,7 +44,7 @@ fn every_framework_has_the_same_losses() {
 fn every_optimiser_and_reconstruction_loss_has_the_same_losses() {
     for reconstruction in RECONSTRUCTIONS {
         for optimiser in OPTIMISERS {
-            let settings = format!("reconstruction = '{}'", reconstruction.name);
+            let settings = chosen(reconstruction);
             let network = ("mlp", "latents = 3\nencoder = [16]\ndecoder = [16]");
             check_same(Parts { optimiser: optimiser.name, ..Parts::new(("vae", &settings), network, POINT) }, 50, 16);
         }

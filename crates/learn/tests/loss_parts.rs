@@ -7,9 +7,11 @@
 
 mod support;
 
-use support::{Parts, batch_of, losses};
+use std::path::Path;
+
+use support::{Parts, batch_of, losses, write_features};
 use unbraid_data::ImageShape;
-use unbraid_learn::Learner;
+use unbraid_learn::{Learner, checkpoint};
 
 const SHAPE: ImageShape = ImageShape { height: 1, width: 1, channels: 2 };
 
@@ -301,4 +303,40 @@ fn vae_orthogonal_by_hand() {
     // A single latent has no other to be orthogonal to.
     let found = parts("vae_orthogonal", "", -200.0, &[IMAGES]);
     close(&found, &[5.0, 100.75, 0.0], 105.75);
+}
+
+/// Two hidden layers, `h = pixel 0 + pixel 1` and `[2 h, 10 - h]`, in a run that gives features.
+fn write_two_layers(folder: &Path) {
+    let network = ("mlp", "latents = 1\nencoder = [1, 2]\ndecoder = []");
+    let mut learner = write_features(folder, network, SHAPE);
+    let weights = [
+        ("encoder.hidden0.weight", vec![1.0, 1.0], [2, 1]),
+        ("encoder.hidden1.weight", vec![2.0, -1.0], [1, 2]),
+        ("encoder.hidden1.bias", vec![0.0, 10.0], [1, 2]),
+    ];
+    for (name, values, shape) in weights {
+        learner.model.parameters.replace(name, values, &shape).unwrap();
+    }
+    let config = std::fs::read_to_string(folder.join("config.toml")).unwrap();
+    std::fs::write(folder.join("model.safetensors"), checkpoint::write(&learner, &config).unwrap()).unwrap();
+}
+
+#[test]
+fn dfc_vae_and_the_perceptual_loss_by_hand() {
+    // Image [1, 1]: h = 2, then [4, 8]; its output [1, 2]: 3, [6, 7]. 1 / (2 * 1) + (4 + 1) / (2 * 2) = 1.75.
+    // Image [2, 1]: 3, [6, 7]; its output [2, 4]: 6, [12, 4]. 9 / 2 + (36 + 9) / 4 = 15.75.
+    // In means their mean, 8.75; in sums times 2 pixels, 17.5. Pixels and KL as in beta_vae_by_hand.
+    let folder = tempfile::tempdir().unwrap();
+    write_two_layers(folder.path());
+    let features = format!("features = '{}'", folder.path().display());
+    let found = parts("dfc_vae", &features, -200.0, &[IMAGES]);
+    close(&found, &[17.5, 5.0, 100.75], 0.5 * 17.5 + 100.75);
+    let weights = "feature_weight = 2.0\npixel_weight = 3.0\nbeta = 0.5";
+    let found = parts("dfc_vae", &format!("{features}\n{weights}"), -200.0, &[IMAGES]);
+    close(&found, &[17.5, 5.0, 100.75], 2.0 * 17.5 + 3.0 * 5.0 + 0.5 * 100.75);
+    let found = parts("dfc_vae", &format!("{features}\nreduction = 'mean'"), -200.0, &[IMAGES]);
+    close(&found, &[8.75, 2.5, 100.75], 0.5 * 8.75 + 100.75);
+    let settings =
+        format!("reconstruction = {{ name = 'perceptual', {features}, feature_weight = 2.0, pixel_weight = 3.0 }}");
+    close(&parts("ae", &settings, 0.0, &[IMAGES]), &[50.0], 2.0 * 17.5 + 3.0 * 5.0);
 }

@@ -5,16 +5,15 @@ mod support;
 
 use burn::tensor::{Gradients, Tensor};
 use rand::RngExt;
-use support::{POINT, Parts};
-use toml::Table;
-use unbraid_data::{Rng, Seed};
-use unbraid_learn::Device;
+use support::{Parts, chosen};
+use unbraid_data::{ImageShape, Rng, Seed};
 use unbraid_learn::ops::{
     Activation, ConvLayer, Direction, PixelLoss, conv_stack, conv_stack_of_burn, is_on_cpu, linear, linear_of_burn,
     pixel_sums,
 };
 use unbraid_learn::reconstruction::RECONSTRUCTIONS;
 use unbraid_learn::tensors::floats;
+use unbraid_learn::{Device, Learner};
 
 /// Values between -1 and 1.
 fn random<const D: usize>(shape: [usize; D], rng: &mut Rng) -> Tensor<D> {
@@ -221,16 +220,19 @@ fn every_reconstruction_loss_is_burns() {
     let mut rng = Seed(1).stream("ops");
     let (outputs, images) = (random([7, 50], &mut rng) * 3.0, random([7, 50], &mut rng));
     let outputs = outputs.detach().require_grad();
-    let parts = Parts::new(("ae", ""), ("linear", ""), POINT);
-    let [ours, of_burn] = [Device::cpu(), Device::cpu_of_burn()].map(|device| parts.learner_on(device).model);
+    let shape = ImageShape { height: 1, width: 1, channels: 50 };
     for entry in RECONSTRUCTIONS {
-        let loss = (entry.build)(&Table::new()).unwrap();
+        let settings = chosen(entry);
+        let parts = Parts::new(("ae", &settings), ("linear", ""), shape);
+        let [ours, of_burn] = [Device::cpu(), Device::cpu_of_burn()].map(|device| parts.learner_on(device));
+        let loss = |learner: &Learner, outputs| {
+            let reconstruction = learner.framework.reconstruction().unwrap();
+            reconstruction.per_image(&learner.model, outputs, images.clone())
+        };
         assert_close(both(
             &outputs,
             std::slice::from_ref(&images),
-            [&|outputs| loss.per_image(&ours, outputs, images.clone()), &|outputs| {
-                loss.per_image(&of_burn, outputs, images.clone())
-            }],
+            [&|outputs| loss(&ours, outputs), &|outputs| loss(&of_burn, outputs)],
         ));
     }
 }

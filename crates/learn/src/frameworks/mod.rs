@@ -21,6 +21,7 @@ pub mod ae;
 pub mod beta_vae;
 pub mod beta_vae_full;
 pub mod control_vae;
+pub mod dfc_vae;
 pub mod factor_vae;
 pub mod hfs;
 pub mod qlae;
@@ -36,6 +37,7 @@ pub const FRAMEWORKS: &[Entry] = &[
     beta_vae_full::ENTRY,
     control_vae::ENTRY,
     sigma_vae::ENTRY,
+    dfc_vae::ENTRY,
     factor_vae::ENTRY,
     hfs::ENTRY,
     vae_orthogonal::ENTRY,
@@ -151,7 +153,7 @@ pub struct Entry {
 }
 
 /// A larger weight of a part of the loss would overflow f32 before the first step.
-const MOST_WEIGHT: f64 = 1e9;
+pub(crate) const MOST_WEIGHT: f64 = 1e9;
 
 /// A larger step size would overflow the parameters at the first step.
 const MOST_RATE: f64 = 1e6;

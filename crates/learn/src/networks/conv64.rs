@@ -8,7 +8,7 @@ use burn::tensor::Tensor;
 use serde::{Deserialize, Serialize};
 use unbraid_data::{Error, ImageShape, Result, settings};
 
-use super::layers::{Nonlinearity, conv_stack, hidden, linear};
+use super::layers::{Nonlinearity, conv_stack, each_conv, hidden, linear};
 use super::{Entry, LATENTS, Network, check_latents};
 use crate::ops::{Activation, Direction};
 use crate::parameters::{Initialiser, Parameters};
@@ -101,6 +101,15 @@ impl Network for Conv64 {
         let activations = [Activation::Relu, Activation::Relu, Activation::Relu, Activation::None];
         let maps = conv_stack(parameters, "decoder.conv", maps, Direction::Up, &activations);
         maps.reshape([batch, SIDE * SIDE * self.channels])
+    }
+
+    fn features(&self, parameters: &Parameters, images: Tensor<2>) -> Vec<Tensor<2>> {
+        let batch = images.dims()[0];
+        let images = images.reshape([batch, SIDE, SIDE, self.channels]);
+        let maps = each_conv(parameters, "encoder.conv", images, Direction::Down, &[Activation::Relu; 4]);
+        let mut features: Vec<Tensor<2>> = maps.into_iter().map(|maps| maps.flatten(1, 3)).collect();
+        features.push(hidden(parameters, "encoder.hidden", features[3].clone(), Nonlinearity::Relu)); // [batch, 256]
+        features
     }
 }
 

@@ -50,11 +50,34 @@ pub fn conv_stack(
     direction: Direction,
     activations: &[Activation],
 ) -> Tensor<4> {
+    stacked(parameters, images, direction, conv_layers(parameters, name, activations))
+}
+
+/// The same, giving what each of the layers makes.
+pub fn each_conv(
+    parameters: &Parameters,
+    name: &str,
+    images: Tensor<4>,
+    direction: Direction,
+    activations: &[Activation],
+) -> Vec<Tensor<4>> {
+    let layers = conv_layers(parameters, name, activations).into_iter();
+    let made = layers.scan(images, |maps, layer| {
+        *maps = stacked(parameters, maps.clone(), direction, vec![layer]);
+        Some(maps.clone())
+    });
+    made.collect()
+}
+
+fn conv_layers(parameters: &Parameters, name: &str, activations: &[Activation]) -> Vec<ConvLayer> {
     let layers = activations.iter().enumerate().map(|(layer, &activation)| {
         let (weight, bias) = weight_and_bias(parameters, &format!("{name}{layer}"));
         ConvLayer { weight, bias, activation }
     });
-    let layers = layers.collect();
+    layers.collect()
+}
+
+fn stacked(parameters: &Parameters, images: Tensor<4>, direction: Direction, layers: Vec<ConvLayer>) -> Tensor<4> {
     match parameters.device().has_kernels() {
         true => ops::conv_stack(images, direction, layers),
         false => ops::conv_stack_of_burn(images, direction, layers),

@@ -84,6 +84,15 @@ impl Network for Mlp {
     fn decode(&self, parameters: &Parameters, latents: Tensor<2>) -> Tensor<2> {
         self.half(parameters, "decoder", self.settings.decoder.len(), latents)
     }
+
+    fn features(&self, parameters: &Parameters, images: Tensor<2>) -> Vec<Tensor<2>> {
+        let mut features = Vec::new();
+        for layer in 0..self.settings.encoder.len() {
+            let inputs = features.last().unwrap_or(&images).clone();
+            features.push(hidden(parameters, &format!("encoder.hidden{layer}"), inputs, self.settings.nonlinearity));
+        }
+        if features.is_empty() { vec![self.encode(parameters, images)] } else { features }
+    }
 }
 
 fn add_half(initialiser: &mut Initialiser, half: &str, inputs: usize, widths: &[usize], outputs: usize) {

@@ -33,6 +33,12 @@ pub trait Network: Send + Sync {
 
     /// Latents `[batch, latents]` to decoder outputs `[batch, pixels]`.
     fn decode(&self, parameters: &Parameters, latents: Tensor<2>) -> Tensor<2>;
+
+    /// What each hidden layer of the encoder makes of images `[batch, pixels]`, the first layer first, `[batch, numbers]` each. At
+    /// least one: the encoder outputs where there is no hidden layer.
+    fn features(&self, parameters: &Parameters, images: Tensor<2>) -> Vec<Tensor<2>> {
+        vec![self.encode(parameters, images)]
+    }
 }
 
 /// One row of the list of networks.

@@ -36,6 +36,7 @@ pub const ENTRY: Entry = Entry {
     about: "binary cross-entropy of each pixel, the decoder's outputs being logits",
     paper: "Kingma and Welling 2014, Auto-encoding variational Bayes",
     settings: &[],
+    example: "",
     wants_unit_pixels: true,
     build: |table| Ok(Box::new(settings::read::<Bce>(table)?)),
     complete: settings::complete::<Bce>,

@@ -31,6 +31,7 @@ pub const ENTRY: Entry = Entry {
     about: "absolute error of each pixel",
     paper: "Zhao et al. 2017, Loss functions for image restoration with neural networks",
     settings: &[],
+    example: "",
     wants_unit_pixels: false,
     build: |table| Ok(Box::new(settings::read::<Mae>(table)?)),
     complete: settings::complete::<Mae>,

@@ -17,18 +17,20 @@ use crate::parameters::Initialiser;
 mod bce;
 mod mae;
 mod mse;
+pub mod perceptual;
 
 /// Every reconstruction loss.
-pub const RECONSTRUCTIONS: &[Entry] = &[mse::ENTRY, bce::ENTRY, mae::ENTRY];
+pub const RECONSTRUCTIONS: &[Entry] = &[mse::ENTRY, bce::ENTRY, mae::ENTRY, perceptual::ENTRY];
 
 /// The setting by which a framework is told its reconstruction loss.
 pub const SETTING: Setting = Setting {
     name: "reconstruction",
-    values: Values::OneOf(&["mse", "bce", "mae"]),
+    values: Values::OneOf(&["mse", "bce", "mae", "perceptual"]),
     meaning: "how far a reconstruction is from the image: `unbraid list reconstructions`",
 };
 
-/// How far a decoder's outputs are from the images. What it needs of files it reads when it is built.
+/// How far a decoder's outputs are from the images. What it needs of files it reads in `initialise`, so that a config can be read without
+/// them.
 pub trait ReconstructionLoss: Debug + Send + Sync {
     /// The loss of each image, summed over its pixels, `[batch, 1]`, from the decoder's outputs and the images, `[batch, pixels]`
     /// both. The model tells the images' shape, and has the parameters that `initialise` added.
@@ -39,7 +41,7 @@ pub trait ReconstructionLoss: Debug + Send + Sync {
         outputs
     }
 
-    /// Adds parameters of its own, where it can take images of this shape.
+    /// Adds parameters of its own, where it can take images of this shape. It is called once.
     fn initialise(&self, _image_shape: ImageShape, _initialiser: &mut Initialiser) -> Result<()> {
         Ok(())
     }
@@ -56,6 +58,8 @@ pub struct Entry {
     pub paper: &'static str,
     /// Its settings, in the order in which they are told.
     pub settings: &'static [Setting],
+    /// Settings that it cannot do without, for tests that walk the list: the run `features` is a small one that they make.
+    pub example: &'static str,
     /// Whether it is a loss only for pixels between 0 and 1.
     pub wants_unit_pixels: bool,
     /// Makes it with these settings.

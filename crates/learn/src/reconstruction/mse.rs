@@ -17,8 +17,13 @@ struct Mse {}
 
 impl ReconstructionLoss for Mse {
     fn per_image(&self, model: &Model, outputs: Tensor<2>, images: Tensor<2>) -> Tensor<2> {
-        sums(model, PixelLoss::SquaredError, per_pixel, outputs, images)
+        squared_errors(model, outputs, images)
     }
+}
+
+/// Squared differences of `[batch, numbers]` both, summed over each row, `[batch, 1]`.
+pub fn squared_errors(model: &Model, outputs: Tensor<2>, images: Tensor<2>) -> Tensor<2> {
+    sums(model, PixelLoss::SquaredError, per_pixel, outputs, images)
 }
 
 fn per_pixel(outputs: Tensor<2>, images: Tensor<2>) -> Tensor<2> {
@@ -31,6 +36,7 @@ pub const ENTRY: Entry = Entry {
     about: "squared error of each pixel",
     paper: "Higgins et al. 2017, beta-VAE",
     settings: &[],
+    example: "",
     wants_unit_pixels: false,
     build: |table| Ok(Box::new(settings::read::<Mse>(table)?)),
     complete: settings::complete::<Mse>,

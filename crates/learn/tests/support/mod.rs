@@ -6,11 +6,14 @@
     reason = "a test that cannot set itself up should panic; not every test uses all"
 )]
 
+use std::path::Path;
+
 use ndarray::Array2;
 use toml::Table;
 use unbraid_data::{ImageShape, Seed};
 use unbraid_learn::losses::Losses;
-use unbraid_learn::{Batch, Device, Learner, Member, frameworks, networks, optimisers};
+use unbraid_learn::reconstruction::Entry;
+use unbraid_learn::{Batch, Device, Learner, Member, checkpoint, frameworks, networks, optimisers};
 
 /// A point in space of six numbers.
 pub const POINT: ImageShape = ImageShape { height: 1, width: 1, channels: 6 };
@@ -40,10 +43,37 @@ impl<'a> Parts<'a> {
     }
 
     pub fn learner_on(&self, device: Device) -> Learner {
-        let framework = frameworks::build(self.framework.0, &table(self.framework.1)).unwrap();
+        let folder = tempfile::tempdir().unwrap();
+        let mut settings = self.framework.1.to_string();
+        if settings.contains(FEATURES) {
+            write_features(folder.path(), FEATURES_NETWORK, self.shape);
+            settings = settings.replace(FEATURES, &format!("features = '{}'", folder.path().display()));
+        }
+        let framework = frameworks::build(self.framework.0, &table(&settings)).unwrap();
         let network = networks::build(self.network.0, &table(self.network.1), self.shape).unwrap();
         let optimiser = optimisers::build(self.optimiser, &Table::new()).unwrap();
         Learner::new(network, framework, optimiser, self.shape, Seed(3), device).unwrap()
+    }
+}
+
+/// In settings, stands for the folder of a small run whose encoder gives features.
+const FEATURES: &str = "features = 'features'";
+const FEATURES_NETWORK: (&str, &str) = ("mlp", "latents = 2\nencoder = [7, 5]\ndecoder = [4]\nnonlinearity = 'tanh'");
+
+/// Puts what an autoencoder of this network leaves of a run into a folder: its config and a checkpoint.
+pub fn write_features(folder: &Path, network: (&str, &str), shape: ImageShape) -> Learner {
+    let learner = Parts::new(("ae", ""), network, shape).learner();
+    let config = format!("[framework]\nname = 'ae'\n[model]\nname = '{}'\n{}\n", network.0, network.1);
+    std::fs::write(folder.join("config.toml"), &config).unwrap();
+    std::fs::write(folder.join("model.safetensors"), checkpoint::write(&learner, &config).unwrap()).unwrap();
+    learner
+}
+
+/// The setting that chooses a reconstruction loss, with what it cannot do without.
+pub fn chosen(reconstruction: &Entry) -> String {
+    match reconstruction.example {
+        "" => format!("reconstruction = '{}'", reconstruction.name),
+        example => format!("reconstruction = {{ name = '{}', {example} }}", reconstruction.name),
     }
 }
 

@@ -4,11 +4,9 @@ use burn::tensor::Tensor;
 use rayon::prelude::*;
 use serde::{Deserialize, Serialize};
 use unbraid_data::settings::{Setting, Values};
-use unbraid_data::{Error, Result, settings};
+use unbraid_data::{Result, settings};
 
-use super::{EPSILON, Entry, Optimiser, PIECE, check_epsilon};
-
-const MOST_DECAY: f64 = 0.999_999;
+use super::{EPSILON, Entry, MOST_DECAY, Optimiser, PIECE, check_epsilon, check_number};
 
 /// Settings; the defaults are the paper's.
 #[derive(Debug, Serialize, Deserialize)]
@@ -29,11 +27,9 @@ impl Default for Adam {
 }
 
 impl Adam {
-    fn check(self) -> Result<Self> {
-        let decays = [("beta1", self.beta1), ("beta2", self.beta2)];
-        if let Some((name, value)) = decays.into_iter().find(|(_, value)| !(0.0..=MOST_DECAY).contains(value)) {
-            return Err(Error::new(format!("setting \"{name}\" is {value}")).help(format!("wanted 0 to {MOST_DECAY}")));
-        }
+    pub(super) fn check(self) -> Result<Self> {
+        check_number("beta1", self.beta1, MOST_DECAY)?;
+        check_number("beta2", self.beta2, MOST_DECAY)?;
         check_epsilon(self.epsilon).map(|()| self)
     }
 }
@@ -87,24 +83,23 @@ impl Adam {
     }
 }
 
+pub(super) const BETA1: Setting = Setting {
+    name: "beta1",
+    values: Values::Number(0.0, MOST_DECAY),
+    meaning: "decay of the running mean of gradients",
+};
+pub(super) const BETA2: Setting = Setting {
+    name: "beta2",
+    values: Values::Number(0.0, MOST_DECAY),
+    meaning: "decay of the running mean of squared gradients",
+};
+
 /// The row of the list.
 pub const ENTRY: Entry = Entry {
     name: "adam",
     about: "steps scaled by running means of gradients and of their squares",
     paper: "Kingma and Ba 2015, Adam",
-    settings: &[
-        Setting {
-            name: "beta1",
-            values: Values::Number(0.0, MOST_DECAY),
-            meaning: "decay of the running mean of gradients",
-        },
-        Setting {
-            name: "beta2",
-            values: Values::Number(0.0, MOST_DECAY),
-            meaning: "decay of the running mean of squared gradients",
-        },
-        EPSILON,
-    ],
+    settings: &[BETA1, BETA2, EPSILON],
     build: |table| Ok(Box::new(settings::read::<Adam>(table)?.check()?)),
     complete: settings::complete::<Adam>,
 };

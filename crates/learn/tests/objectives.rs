@@ -9,6 +9,7 @@ mod support;
 
 use std::path::PathBuf;
 
+use rand::RngExt;
 use rand::seq::SliceRandom;
 use serde_json::{Value, json};
 use support::{POINT, Parts, batch_of, losses};
@@ -76,7 +77,12 @@ const CASES: &[Case] = &[
         "joint_vae",
         "gamma = 30.0\ncapacity_continuous = 1.0\ncapacity_discrete = 0.25\nclasses = [2]\ntemperature = 0.67",
     ),
-    Case { values: "qlae", framework: "qlae", settings: "", own: &[("codebooks.values", &["codebook.values"])] },
+    Case {
+        values: "qlae",
+        framework: "qlae",
+        settings: "reduction = 'sum'",
+        own: &[("codebooks.values", &["codebook.values"])],
+    },
     plain("hfs", "hfs", "beta = 1.0\ngamma = 1.0"),
     plain("vae_orthogonal", "vae_orthogonal", "beta = 1.0\nweight = 1.0"),
     plain("factor_vae", "factor_vae", "gamma = 10.0\nwidth = 3"),
@@ -122,6 +128,15 @@ fn noise(inputs: &mut Value) {
         order.clone()
     });
     inputs["permutations"] = json!(permutations.collect::<Vec<_>>());
+    // The orthogonal VAE draws two latents for each image.
+    let mut rng = start();
+    normals(LATENTS, &mut rng);
+    let pairs = (0..BATCH).map(|_| {
+        let first = rng.random_range(0..LATENTS);
+        let other = rng.random_range(0..LATENTS - 1);
+        [first, if other < first { other } else { other + 1 }]
+    });
+    inputs["pairs"] = json!(pairs.collect::<Vec<_>>());
     // JointVAE has two Gaussian latents, and then two classes.
     let mut rng = start();
     let of_gaussians = normals(2, &mut rng);
@@ -144,6 +159,7 @@ fn the_inputs_have_the_noise_that_a_step_draws() {
         "/prior",
         "/second_noise",
         "/permutations",
+        "/pairs",
         "/overrides/joint_vae/noise",
         "/overrides/joint_vae/gumbel",
     ] {

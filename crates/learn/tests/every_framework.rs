@@ -215,3 +215,11 @@ fn the_loss_of_a_large_batch_is_the_same_every_time() {
         }
     }
 }
+
+#[test]
+fn gradients_agree_with_finite_differences_for_other_estimators_and_kernels() {
+    let network = ("mlp", "latents = 3\nencoder = [5]\ndecoder = [4]\nnonlinearity = 'tanh'");
+    for (framework, settings) in [("beta_tc_vae", "estimator = 'minibatch'"), ("info_vae", "kernel = 'imq'")] {
+        check_gradients(Parts::new((framework, settings), network, POINT).learner(), 1, 1e-2);
+    }
+}

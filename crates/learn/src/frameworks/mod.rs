@@ -18,10 +18,15 @@ use crate::state::State;
 
 pub mod ada_gvae;
 pub mod ae;
+pub mod annealed_vae;
+pub mod beta_tc_vae;
 pub mod beta_vae;
 pub mod beta_vae_full;
 pub mod control_vae;
+pub mod dip_vae_i;
+pub mod dip_vae_ii;
 pub mod factor_vae;
+pub mod info_vae;
 pub mod sigma_vae;
 pub mod vae;
 
@@ -34,6 +39,11 @@ pub const FRAMEWORKS: &[Entry] = &[
     control_vae::ENTRY,
     sigma_vae::ENTRY,
     factor_vae::ENTRY,
+    beta_tc_vae::ENTRY,
+    annealed_vae::ENTRY,
+    dip_vae_i::ENTRY,
+    dip_vae_ii::ENTRY,
+    info_vae::ENTRY,
     ada_gvae::ENTRY,
 ];
 

@@ -6,9 +6,9 @@ mod support;
 
 use rand::RngExt;
 use rand_distr::StandardNormal;
-use support::{POINT, Parts, batch_of};
+use support::{POINT, Parts, batch_of, losses};
 use unbraid_data::{ImageShape, Seed};
-use unbraid_learn::{Learner, StepLosses};
+use unbraid_learn::{Batch, Learner, StepLosses};
 
 const PLANE: ImageShape = ImageShape { height: 1, width: 1, channels: 2 };
 
@@ -77,5 +77,180 @@ fn sigma_comes_to_the_root_of_the_mean_squared_error() {
         }
         let wanted = (squared_error / POINT.n_pixels() as f64).sqrt();
         assert!((sigma - wanted).abs() < 0.02 * wanted, "{settings}: {sigma} is not {wanted}");
+    }
+}
+
+/// An encoder of two latents of correlation `correlation` over standard normal points, and posteriors of this variance.
+fn set_correlated_encoder(learner: &mut Learner, correlation: f32, variance: f32) {
+    let rest = (1.0 - correlation * correlation).sqrt();
+    let weight = vec![1.0, correlation, 0.0, 0.0, 0.0, rest, 0.0, 0.0]; // [pixels, means and log-variances]
+    let bias = vec![0.0, 0.0, variance.ln(), variance.ln()];
+    learner.model.parameters.replace("encoder.outputs.weight", weight, &[2, 4]).unwrap();
+    learner.model.parameters.replace("encoder.outputs.bias", bias, &[1, 4]).unwrap();
+}
+
+/// The means of the parts after the reconstruction, over this many batches of standard normal points, said to be of so many images.
+fn mean_parts(learner: &Learner, n_batches: u64, n_batch: usize, n_images: usize) -> [f64; 3] {
+    let mut means = [0.0; 3];
+    for step in 0..n_batches {
+        let mut rng = Seed(9).stream_at("points", step);
+        let points = (0..n_batch * 2).map(|_| rng.sample(StandardNormal)).collect();
+        let batch = Batch { n_images, ..batch_of(learner, step, vec![points]) };
+        let (_, parts) = losses(learner, &batch).read_out();
+        means.iter_mut().zip(&parts[1..]).for_each(|(mean, part)| *mean += f64::from(part.value) / n_batches as f64);
+    }
+    means
+}
+
+#[test]
+fn both_estimators_come_to_the_terms_of_a_gaussian_where_the_batch_is_large() {
+    // Latents have variance 1 + v and covariance r. With the correlation c = r / (1 + v) the total correlation is -ln(1 - c^2) / 2, the information
+    // ln(det S / v^2) / 2, and the dimension-wise KL twice (v - ln(1 + v)) / 2. A batch that is all there is: the weights of `minibatch` sum to 1 / N in place of
+    // 1, which shifts ln q(z) by -ln N and both ln q(z_l) together by -2 ln N (the paper's bias, here exactly); those of `stratified` sum to 1.
+    let (r, v, n) = (0.9_f64, 0.3_f64, 1024);
+    let c = r / (1.0 + v);
+    let truth = [0.5 * (((1.0 + v).powi(2) - r * r) / (v * v)).ln(), -0.5 * (1.0 - c * c).ln(), v - (1.0 + v).ln()];
+    let of_all = (n as f64).ln();
+    for (estimator, shift) in [("minibatch", [of_all, of_all, -2.0 * of_all]), ("stratified", [0.0; 3])] {
+        let settings = format!("estimator = '{estimator}'");
+        let mut learner = Parts::new(("beta_tc_vae", &settings), ("linear", "latents = 2"), PLANE).learner();
+        set_correlated_encoder(&mut learner, r as f32, v as f32);
+        let found = mean_parts(&learner, 16, n, n);
+        for place in 0..3 {
+            // 16,384 codes know a mean of spread 1 to 0.008.
+            let wanted = truth[place] + shift[place];
+            assert!((found[place] - wanted).abs() < 0.03, "{estimator}: {found:?}, truth {truth:?}, shift {shift:?}");
+        }
+    }
+}
+
+#[test]
+fn a_small_batch_of_many_images_overestimates_the_information_as_the_paper_says() {
+    // ln q(z) is bounded from above in expectation by both estimators (Jensen; eq 3 has smaller weights, too), so the information is bounded from
+    // below by the truth. Of both, `stratified` is nearer.
+    let (r, v) = (0.9_f64, 0.3_f64);
+    let truth = 0.5 * (((1.0 + v).powi(2) - r * r) / (v * v)).ln();
+    let found = ["minibatch", "stratified"].map(|estimator| {
+        let settings = format!("estimator = '{estimator}'");
+        let mut learner = Parts::new(("beta_tc_vae", &settings), ("linear", "latents = 2"), PLANE).learner();
+        set_correlated_encoder(&mut learner, r as f32, v as f32);
+        mean_parts(&learner, 200, 16, 100_000)
+    });
+    let [minibatch, stratified] = found.map(|parts| parts[0]);
+    assert!(truth < stratified && stratified < minibatch, "{truth} {found:?}");
+    // Both are estimates of the same KL divergence from the same samples: its mean over 3,200 codes is (|m|^2 + 2 v - 2 - 2 ln v) / 2.
+    let kl = (2.0 + 2.0 * v - 2.0 - 2.0 * v.ln()) / 2.0;
+    for parts in found {
+        let sum: f64 = parts.iter().sum();
+        assert!((sum - kl).abs() < 0.1, "{parts:?} add up to {sum}, not {kl}");
+    }
+}
+
+/// The three terms of beta-TCVAE in f64, term by term as eq 3 and appendix C.2 are written, from means, samples and one log-variance for all.
+fn terms_in_f64(
+    means: &[[f64; 2]],
+    samples: &[[f64; 2]],
+    log_variance: f64,
+    weight: &dyn Fn(usize, usize) -> f64,
+) -> [f64; 3] {
+    let density = |z: f64, mean: f64, variance: f64| {
+        (-(z - mean).powi(2) / (2.0 * variance)).exp() / (2.0 * std::f64::consts::PI * variance).sqrt()
+    };
+    let variance = log_variance.exp();
+    let n = means.len();
+    let mut terms = [0.0; 3];
+    for (i, z) in samples.iter().enumerate() {
+        let of_latent = |j: usize, l: usize| density(z[l], means[j][l], variance);
+        let joint = (0..n).map(|j| weight(i, j) * of_latent(j, 0) * of_latent(j, 1)).sum::<f64>().ln();
+        let marginals = (0..2).map(|l| (0..n).map(|j| weight(i, j) * of_latent(j, l)).sum::<f64>().ln()).sum::<f64>();
+        let prior = (density(z[0], 0.0, 1.0) * density(z[1], 0.0, 1.0)).ln();
+        let given_image = (of_latent(i, 0) * of_latent(i, 1)).ln();
+        for (term, value) in terms.iter_mut().zip([given_image - joint, joint - marginals, marginals - prior]) {
+            *term += value / n as f64;
+        }
+    }
+    terms
+}
+
+#[test]
+fn terms_of_beta_tc_vae_are_those_of_plain_f64() {
+    let (n_batch, n_images, variance) = (7, 50.0_f64, 0.4_f32);
+    let stratified = |i: usize, j: usize| match (j + n_batch - i) % n_batch {
+        0 => 1.0 / n_images,
+        1 => (n_images - 6.0) / (n_images * 6.0),
+        _ => 1.0 / 6.0,
+    };
+    let minibatch = |_: usize, _: usize| 1.0 / (n_images * 7.0);
+    let cases: [(&str, &dyn Fn(usize, usize) -> f64); 2] = [("minibatch", &minibatch), ("stratified", &stratified)];
+    for (estimator, weight) in cases {
+        let settings = format!("estimator = '{estimator}'");
+        let mut learner = Parts::new(("beta_tc_vae", &settings), ("linear", "latents = 2"), PLANE).learner();
+        set_correlated_encoder(&mut learner, 0.0, variance);
+        let points: Vec<f32> = (0..14_u8).map(|i| (f32::from(i) * 1.7).sin()).collect();
+        let batch = Batch { n_images: 50, ..batch_of(&learner, 0, vec![points.clone()]) };
+        let (_, parts) = losses(&learner, &batch).read_out();
+        let mut noise = Seed(3).stream_at("noise", 0);
+        let means: Vec<[f64; 2]> = points.chunks(2).map(|point| [point[0], point[1]].map(f64::from)).collect();
+        let mut sampled =
+            |mean: f64| mean + f64::from(variance).sqrt() * f64::from(noise.sample::<f32, _>(StandardNormal));
+        let samples: Vec<[f64; 2]> = means.iter().map(|mean| mean.map(&mut sampled)).collect();
+        let wanted = terms_in_f64(&means, &samples, f64::from(variance).ln(), weight);
+        for (part, wanted) in parts[1..].iter().zip(wanted) {
+            assert!((f64::from(part.value) - wanted).abs() < 1e-5, "{estimator}: {parts:?}, {wanted}");
+        }
+    }
+}
+
+#[test]
+fn annealed_vae_holds_the_capacity() {
+    for wanted in [2.0, 6.0] {
+        let settings = format!("capacity = {{ from = 0.0, to = {wanted:?}, steps = 1500 }}");
+        let network = ("mlp", "latents = 4\nencoder = [32]\ndecoder = [32]");
+        let mut learner = Parts::new(("annealed_vae", &settings), network, POINT).learner();
+        let found = mean_at_the_end(&mut learner, 3000, 1000, 1e-3, "kl");
+        assert!((found - wanted).abs() < 0.05 * wanted, "{found} is not {wanted}");
+    }
+}
+
+/// The mean of a kernel `k(d^2 / C)` over differences `d` that are normal, by the sum over a fine grid.
+fn mean_of_kernel(kernel: fn(f64) -> f64, scale: f64, mean: f64, variance: f64) -> f64 {
+    let step = 1e-3 * variance.sqrt();
+    let density =
+        |d: f64| (-(d - mean).powi(2) / (2.0 * variance)).exp() / (2.0 * std::f64::consts::PI * variance).sqrt();
+    (-10_000..=10_000).map(|i| mean + f64::from(i) * step).map(|d| kernel(d * d / scale) * density(d) * step).sum()
+}
+
+#[test]
+fn the_discrepancy_of_two_gaussians_is_met_without_bias() {
+    // Codes x0 / 2 + 1 with a posterior variance of 0.2 are N(1, 0.45); the prior is N(0, 1). A difference of two codes is then N(0, 0.9), of two draws
+    // N(0, 2), of one of each N(1, 1.45); C = 2 b^2.
+    let kernels: [(&str, fn(f64) -> f64); 2] = [("rbf", |d: f64| (-d).exp()), ("imq", |d: f64| 1.0 / (1.0 + d))];
+    for (name, kernel) in kernels {
+        let (bandwidth, n_batches, n_batch) = (0.7_f64, 4000, 8);
+        let scale = 2.0 * bandwidth * bandwidth;
+        let at = |mean: f64, variance: f64| mean_of_kernel(kernel, scale, mean, variance);
+        let truth = at(0.0, 0.9) + at(0.0, 2.0) - 2.0 * at(1.0, 1.45);
+        if name == "rbf" {
+            // E exp(-d^2 / C) = (1 + 2 v / C)^(-1/2) exp(-m^2 / (C + 2 v)).
+            let closed = |m: f64, v: f64| (1.0 + 2.0 * v / scale).powf(-0.5) * (-m * m / (scale + 2.0 * v)).exp();
+            let closed = closed(0.0, 0.9) + closed(0.0, 2.0) - 2.0 * closed(1.0, 1.45);
+            assert!((truth - closed).abs() < 1e-9, "{truth} is not {closed}");
+        }
+        let settings = format!("kernel = '{name}'\nbandwidth = {bandwidth}");
+        let mut learner = Parts::new(("info_vae", &settings), ("linear", "latents = 1"), PLANE).learner();
+        learner.model.parameters.replace("encoder.outputs.weight", vec![0.5, 0.0, 0.0, 0.0], &[2, 2]).unwrap();
+        learner.model.parameters.replace("encoder.outputs.bias", vec![1.0, 0.2_f32.ln()], &[1, 2]).unwrap();
+        let values: Vec<f64> = (0..n_batches)
+            .map(|step| {
+                let mut rng = Seed(9).stream_at("points", step);
+                let points = (0..n_batch * 2).map(|_| rng.sample(StandardNormal)).collect();
+                f64::from(losses(&learner, &batch_of(&learner, step, vec![points])).read_out().1[2].value)
+            })
+            .collect();
+        let mean = values.iter().sum::<f64>() / values.len() as f64;
+        let spread = (values.iter().map(|value| (value - mean).powi(2)).sum::<f64>() / values.len() as f64).sqrt();
+        let error = spread / (values.len() as f64).sqrt();
+        // With each code beside itself it would be larger by (2 - k - k') / 8, some 0.08.
+        assert!((mean - truth).abs() < 4.0 * error && error < 0.01, "{name}: {mean} is not {truth}, {error}");
     }
 }

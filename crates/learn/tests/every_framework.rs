@@ -278,5 +278,10 @@ fn gradients_of_qlae_are_those_with_quantisation_standing_still() {
             (errors / n_terms[0] + pulls / n_terms[1]) / n_images as f64
         };
         check_gradients_of(value, learner, 1, 1e-2);
+#[test]
+fn gradients_agree_with_finite_differences_for_other_estimators_and_kernels() {
+    let network = ("mlp", "latents = 3\nencoder = [5]\ndecoder = [4]\nnonlinearity = 'tanh'");
+    for (framework, settings) in [("beta_tc_vae", "estimator = 'minibatch'"), ("info_vae", "kernel = 'imq'")] {
+        check_gradients(Parts::new((framework, settings), network, POINT).learner(), 1, 1e-2);
     }
 }

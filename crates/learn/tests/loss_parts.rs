@@ -12,6 +12,11 @@ use std::path::Path;
 use support::{Parts, batch_of, losses, write_features};
 use unbraid_data::ImageShape;
 use unbraid_learn::{Learner, checkpoint};
+use rand::RngExt;
+use rand_distr::StandardNormal;
+use support::{Parts, batch_of, losses};
+use unbraid_data::{ImageShape, Seed};
+use unbraid_learn::Learner;
 
 const SHAPE: ImageShape = ImageShape { height: 1, width: 1, channels: 2 };
 
@@ -313,6 +318,26 @@ fn write_two_layers(folder: &Path) {
         ("encoder.hidden0.weight", vec![1.0, 1.0], [2, 1]),
         ("encoder.hidden1.weight", vec![2.0, -1.0], [1, 2]),
         ("encoder.hidden1.bias", vec![0.0, 10.0], [1, 2]),
+#[test]
+fn annealed_vae_by_hand() {
+    // KL 100 and 101.5, mean 100.75, as in beta_vae_by_hand. After 40,000 of 100,000 steps from 0 to 25 the capacity is 10.
+    let learner = learner("annealed_vae", "", &[-200.0]);
+    close(&parts_of(&learner, 40_000, &[IMAGES]), &[5.0, 100.75, 10.0], 5.0 + 1000.0 * 90.75);
+    // The mean is what is held: one image is below the capacity and one above it, by as much. Image by image it would cost 1.5.
+    let held = parts("annealed_vae", "gamma = 2.0\ncapacity = 100.75", -200.0, &[IMAGES]);
+    close(&held, &[5.0, 100.75, 100.75], 5.0);
+    // Below the capacity it costs as well; in means all is divided by 2 pixels, and the KL that is held is the sum over latents.
+    let means = parts("annealed_vae", "gamma = 2.0\ncapacity = 102.0\nreduction = 'mean'", -200.0, &[IMAGES]);
+    close(&means, &[2.5, 100.75, 102.0], 2.5 + 2.0 * 1.25 / 2.0);
+}
+
+/// Two latents that are the two pixels, with this log-variance, and a decoder whose outputs are the latents times this number.
+fn two_latents(framework: &str, settings: &str, log_variance: f32, decoder: f32) -> Learner {
+    let mut learner = Parts::new((framework, settings), ("linear", "latents = 2"), SHAPE).learner();
+    let weights = [
+        ("encoder.outputs.weight", vec![1.0, 0.0, 0.0, 0.0, 0.0, 1.0, 0.0, 0.0], [2, 4]),
+        ("encoder.outputs.bias", vec![0.0, 0.0, log_variance, log_variance], [1, 4]),
+        ("decoder.outputs.weight", vec![decoder, 0.0, 0.0, decoder], [2, 2]),
     ];
     for (name, values, shape) in weights {
         learner.model.parameters.replace(name, values, &shape).unwrap();
@@ -339,4 +364,92 @@ fn dfc_vae_and_the_perceptual_loss_by_hand() {
     let settings =
         format!("reconstruction = {{ name = 'perceptual', {features}, feature_weight = 2.0, pixel_weight = 3.0 }}");
     close(&parts("ae", &settings, 0.0, &[IMAGES]), &[50.0], 2.0 * 17.5 + 3.0 * 5.0);
+}
+
+    learner
+}
+
+/// Codes (1, 1) and (3, 2): variances 1 and 1/4, covariance 1/2.
+const APART: [f32; 4] = [1.0, 1.0, 3.0, 2.0];
+
+#[test]
+fn dip_vae_i_by_hand() {
+    // Log-variance -20: KL (m^2 - 1 + 20) / 2 for each latent: 10 + 10 and 14 + 11.5, mean 22.75. The decoder hands the codes back. Off
+    // the diagonal 2 (1/2)^2, on it (1 - 1)^2 + (1/4 - 1)^2.
+    let settings = "lambda_offdiagonal = 3.0\nlambda_diagonal = 7.0";
+    let wanted = [0.0, 22.75, 0.5, 0.5625];
+    let total = 22.75 + 3.0 * 0.5 + 7.0 * 0.5625;
+    close(&parts_of(&two_latents("dip_vae_i", settings, -20.0, 1.0), 0, &[APART]), &wanted, total);
+    let learner = two_latents("dip_vae_i", &format!("{settings}\nreduction = 'mean'"), -20.0, 1.0);
+    close(&parts_of(&learner, 0, &[APART]), &wanted, total / 2.0); // 2 pixels
+    // The defaults.
+    let total = 22.75 + 10.0 * 0.5 + 100.0 * 0.5625;
+    close(&parts_of(&two_latents("dip_vae_i", "", -20.0, 1.0), 0, &[APART]), &wanted, total);
+}
+
+#[test]
+fn dip_vae_ii_by_hand() {
+    // Variances 2, which come to those of the means: 3 and 2.25. The covariance of the means stays 1/2: off the diagonal 2 (1/2)^2, on it
+    // 2^2 + 1.25^2. KL (m^2 + 2 - 1 - ln 2) / 2 for each latent: 1 and 6.5, mean 3.75, and 0.3068528 for both. The decoder gives zeros: squared errors 2
+    // and 13.
+    let settings = "lambda_offdiagonal = 3.0\nlambda_diagonal = 7.0";
+    let wanted = [7.5, 4.056_852_8, 0.5, 5.5625];
+    let total = 7.5 + 4.056_852_8 + 3.0 * 0.5 + 7.0 * 5.5625;
+    let log_variance = 2.0_f32.ln();
+    close(&parts_of(&two_latents("dip_vae_ii", settings, log_variance, 0.0), 0, &[APART]), &wanted, total);
+    let learner = two_latents("dip_vae_ii", &format!("{settings}\nreduction = 'mean'"), log_variance, 0.0);
+    close(&parts_of(&learner, 0, &[APART]), &[3.75, 4.056_852_8, 0.5, 5.5625], total / 2.0);
+    let total = 7.5 + 4.056_852_8 + 10.0 * 0.5 + 10.0 * 5.5625;
+    close(&parts_of(&two_latents("dip_vae_ii", "", log_variance, 0.0), 0, &[APART]), &wanted, total);
+}
+
+#[test]
+fn beta_tc_vae_by_hand_where_posteriors_are_far_apart() {
+    // Log-variance -80: no noise, and a code has density under its own image alone: ln q(z|n) = 2 (40 - ln(2 pi) / 2) = 78.1621229. With 1,000
+    // images and a batch of 2 the own one weighs 1 / 2000 (minibatch) or 1 / 1000 (stratified), both in q(z) and in each of two q(z_l): the mutual
+    // information and the total correlation are then -ln of this weight. ln p(z) = -(1 + 1) / 2 - ln(2 pi) and -(9 + 4) / 2 - ln(2 pi), mean -5.5878771.
+    for (estimator, own) in [("minibatch", 1.0 / 2000.0_f32), ("stratified", 1.0 / 1000.0)] {
+        let settings = format!("estimator = '{estimator}'\nbeta = 5.0");
+        let dimension_wise = 78.162_123 + 2.0 * own.ln() + 5.587_877;
+        let wanted = [0.0, -own.ln(), -own.ln(), dimension_wise];
+        let total = -own.ln() - 5.0 * own.ln() + dimension_wise;
+        close(&parts_of(&two_latents("beta_tc_vae", &settings, -80.0, 1.0), 0, &[APART]), &wanted, total);
+        let learner = two_latents("beta_tc_vae", &format!("{settings}\nreduction = 'mean'"), -80.0, 1.0);
+        close(&parts_of(&learner, 0, &[APART]), &wanted, total / 2.0); // 2 pixels
+    }
+}
+
+#[test]
+fn beta_tc_vae_by_hand_where_all_posteriors_are_the_prior() {
+    // Codes tell nothing of the images, and all of it is 0, whatever the draws. The weights of `minibatch` sum up to 1 / 1000, so it takes each of
+    // q(z), q(z_0) and q(z_1) for 1 / 1000 of what it is.
+    let none = [0.0; 4];
+    let learner = two_latents("beta_tc_vae", "estimator = 'stratified'", 0.0, 0.0);
+    close(&parts_of(&learner, 0, &[none]), &[0.0; 4], 0.0);
+    let learner = two_latents("beta_tc_vae", "", 0.0, 0.0);
+    let of_all = 1000.0_f32.ln();
+    close(&parts_of(&learner, 0, &[none]), &[0.0, of_all, of_all, -2.0 * of_all], (1.0 + 6.0 - 2.0) * of_all);
+}
+
+#[test]
+fn info_vae_by_hand() {
+    // Codes 1 and 2 without noise. The draws of the prior come after the two of the noise; with one latent and a bandwidth of 1, C = 2.
+    let mut noise = Seed(3).stream_at("noise", 0);
+    let draws: [f64; 4] = std::array::from_fn(|_| f64::from(noise.sample::<f32, _>(StandardNormal)));
+    let kernels: [(&str, fn(f64) -> f64); 2] =
+        [("rbf", |d: f64| (-d * d / 2.0).exp()), ("imq", |d: f64| 2.0 / (2.0 + d * d))];
+    for (name, kernel) in kernels {
+        let [first, second] = [draws[2], draws[3]];
+        let across = [first - 1.0, first - 2.0, second - 1.0, second - 2.0].map(kernel).iter().sum::<f64>() / 4.0;
+        // One pair of codes, one pair of draws, four across.
+        let mmd = (kernel(1.0) + kernel(first - second) - 2.0 * across) as f32;
+        let settings = format!("kernel = '{name}'\nalpha = 0.25\nlambda = 20.0");
+        let total = 5.0 + 0.75 * 100.75 + 19.25 * mmd;
+        close(&parts("info_vae", &settings, -200.0, &[IMAGES]), &[5.0, 100.75, mmd], total);
+        let means = parts("info_vae", &format!("{settings}\nreduction = 'mean'"), -200.0, &[IMAGES]);
+        close(&means, &[2.5, 100.75, mmd], total / 2.0);
+        // With a wide kernel all are alike: 1 + 1 - 2.
+        let wide = parts("info_vae", &format!("{settings}\nbandwidth = 1000.0"), -200.0, &[IMAGES]);
+        close(&wide, &[5.0, 100.75, 0.0], 5.0 + 0.75 * 100.75);
+    }
 }

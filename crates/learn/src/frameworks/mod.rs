@@ -18,6 +18,8 @@ use crate::state::State;
 
 pub mod ada_gvae;
 pub mod ae;
+pub mod annealed_vae;
+pub mod beta_tc_vae;
 pub mod beta_vae;
 pub mod beta_vae_full;
 pub mod control_vae;
@@ -25,6 +27,10 @@ pub mod dfc_vae;
 pub mod factor_vae;
 pub mod hfs;
 pub mod qlae;
+pub mod dip_vae_i;
+pub mod dip_vae_ii;
+pub mod factor_vae;
+pub mod info_vae;
 pub mod sigma_vae;
 pub mod vae;
 pub mod vae_orthogonal;
@@ -42,6 +48,11 @@ pub const FRAMEWORKS: &[Entry] = &[
     hfs::ENTRY,
     vae_orthogonal::ENTRY,
     qlae::ENTRY,
+    beta_tc_vae::ENTRY,
+    annealed_vae::ENTRY,
+    dip_vae_i::ENTRY,
+    dip_vae_ii::ENTRY,
+    info_vae::ENTRY,
     ada_gvae::ENTRY,
 ];
 

@@ -91,9 +91,12 @@ fn gradients_agree_with_finite_differences_for_every_framework_and_reconstructio
                 continue;
             }
             for reduction in ["sum", "mean"] {
-                // The controller's beta follows the KL divergence, and is a constant for the gradient: here it stands still.
-                let controller = "proportional = 0.0\nintegral = 0.0\nbeta_min = 0.7";
-                let own = if entry.name == "control_vae" { controller } else { entry.example };
+                // A controller's beta follows the KL divergence, and is a constant for the gradient: here it stands still.
+                let own = match entry.name {
+                    "control_vae" => "proportional = 0.0\nintegral = 0.0\nbeta_min = 0.7",
+                    "dynamic_vae" => "proportional = 0.0\nintegral = 0.0\nbeta_first = 0.7",
+                    _ => entry.example,
+                };
                 let mut settings = format!("reduction = '{reduction}'\n{own}");
                 if has(entry, "reconstruction") {
                     settings += &format!("\nreconstruction = '{reconstruction}'");
@@ -213,5 +216,14 @@ fn the_loss_of_a_large_batch_is_the_same_every_time() {
         for _ in 0..3 {
             assert_eq!(pool.install(bits), first, "{threads} threads");
         }
+    }
+}
+
+#[test]
+fn gradients_agree_with_finite_differences_for_every_variant_of_mdl_vae() {
+    let network = ("mlp", "latents = 2\nencoder = [5]\ndecoder = [4]\nnonlinearity = 'tanh'");
+    for variant in ["strong", "weak", "v1", "v2", "v3"] {
+        let settings = format!("variant = '{variant}'");
+        check_gradients(Parts::new(("mdl_vae", &settings), network, POINT).learner(), 1, 1e-2);
     }
 }

@@ -21,7 +21,11 @@ pub mod ae;
 pub mod beta_vae;
 pub mod beta_vae_full;
 pub mod control_vae;
+pub mod dynamic_vae;
 pub mod factor_vae;
+pub mod joint_vae;
+pub mod l_vae;
+pub mod mdl_vae;
 pub mod sigma_vae;
 pub mod vae;
 
@@ -32,7 +36,11 @@ pub const FRAMEWORKS: &[Entry] = &[
     beta_vae::ENTRY,
     beta_vae_full::ENTRY,
     control_vae::ENTRY,
+    dynamic_vae::ENTRY,
     sigma_vae::ENTRY,
+    l_vae::ENTRY,
+    mdl_vae::ENTRY,
+    joint_vae::ENTRY,
     factor_vae::ENTRY,
     ada_gvae::ENTRY,
 ];

@@ -136,7 +136,7 @@ pub fn draw_traversals(run: &TrainedRun, data: &LabelledCodes, settings: &Traver
     Ok([png, gif])
 }
 
-/// Decodes a traversal of each latent, those that carry most first, and then of all that belong together.
+/// Decodes a traversal of latents that belong together, and then of each other latent, those that carry most first.
 fn traverse(run: &TrainedRun, data: &LabelledCodes, settings: &TraversalSettings) -> Result<Traversals> {
     check_traversal(run, settings)?;
     let rows = rows_to_encode(&run.config, run.dataset.n_images())?;
@@ -144,7 +144,9 @@ fn traverse(run: &TrainedRun, data: &LabelledCodes, settings: &TraversalSettings
     let base = Array1::from(base).mapv(|value| value as f32);
     let n_latents = data.n_latents();
     let mut drawn = Vec::new();
-    for (moved, note) in moved_by_weight(&run.model, data).into_iter().take(TRAVERSED) {
+    let moved_by_weight = moved_by_weight(&run.model, data);
+    let n_left_out = moved_by_weight.len().saturating_sub(TRAVERSED);
+    for (moved, note) in moved_by_weight.into_iter().take(TRAVERSED) {
         let (label, codes) = match &moved {
             Moved::Latent(latent) => {
                 let values = traversed_values(data, *latent, settings);
@@ -178,9 +180,9 @@ fn traverse(run: &TrainedRun, data: &LabelledCodes, settings: &TraversalSettings
         Range::MinMax => ends(settings.columns, "least", "greatest"),
         Range::Std => ends(settings.columns, "mean - 2 std", "mean + 2 std"),
     };
-    let title = match n_latents.checked_sub(TRAVERSED) {
-        Some(rest @ 1..) => format!("Latent traversals ({rest} latents that carry less are not shown)"),
-        _ => "Latent traversals".to_string(),
+    let title = match n_left_out {
+        0 => "Latent traversals".to_string(),
+        _ => format!("Latent traversals ({n_left_out} latents that carry less are not shown)"),
     };
     Ok(Traversals { title, headers, rows: drawn })
 }
@@ -240,8 +242,8 @@ fn base_code(rows: &[usize], dataset: &dyn Dataset, data: &LabelledCodes, image:
     Ok(data.codes().row(row).to_vec())
 }
 
-/// What the rows of a traversal move: latents by how much they carry, most first, then latents that belong together; each with a
-/// note that says how much they carry.
+/// What the rows of a traversal move: first latents that belong together, which are few and no less worth showing, then the others
+/// by how much they carry, most first, with a note that says how much.
 fn moved_by_weight(model: &TrainedModel, data: &LabelledCodes) -> Vec<(Moved, String)> {
     let moved = model.moved();
     let alone = latents_by_weight(data).into_iter().filter_map(|(latent, note)| {
@@ -252,6 +254,12 @@ fn moved_by_weight(model: &TrainedModel, data: &LabelledCodes) -> Vec<(Moved, St
     let together = moved.into_iter().filter(|moved| matches!(moved, Moved::Classes(_)));
     rows.extend(together.map(|classes| (classes, "classes".to_string())));
     rows
+}
+
+    let alone = latents_by_weight(data).into_iter().map(|(latent, note)| (Moved::Latent(latent), note));
+    let alone = alone.filter(|(latent, _)| moved.contains(latent));
+    let together = moved.iter().filter(|moved| matches!(moved, Moved::Classes(_)));
+    together.map(|classes| (classes.clone(), "classes".to_string())).chain(alone).collect()
 }
 
 /// Latents by how much they carry, most first, each with a note that says how much.

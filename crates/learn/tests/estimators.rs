@@ -9,6 +9,8 @@ use rand_distr::StandardNormal;
 use support::{POINT, Parts, batch_of, losses};
 use unbraid_data::{ImageShape, Seed};
 use unbraid_learn::{Batch, Learner, StepLosses};
+use unbraid_learn::tensors::floats;
+use unbraid_learn::{Learner, StepLosses};
 
 const PLANE: ImageShape = ImageShape { height: 1, width: 1, channels: 2 };
 
@@ -252,5 +254,128 @@ fn the_discrepancy_of_two_gaussians_is_met_without_bias() {
         let error = spread / (values.len() as f64).sqrt();
         // With each code beside itself it would be larger by (2 - k - k') / 8, some 0.08.
         assert!((mean - truth).abs() < 4.0 * error && error < 0.01, "{name}: {mean} is not {truth}, {error}");
+#[test]
+fn dynamic_vae_holds_the_kl_that_it_is_told_to_hold() {
+    for wanted in [2.0, 6.0] {
+        let settings = format!("kl = {wanted:?}\nintegral = 0.01\nbeta_first = 20.0\nbeta_min = 0.0");
+        let network = ("mlp", "latents = 4\nencoder = [32]\ndecoder = [32]");
+        let mut learner = Parts::new(("dynamic_vae", &settings), network, POINT).learner();
+        let found = mean_at_the_end(&mut learner, 5000, 1000, 2e-3, "kl");
+        assert!((found - wanted).abs() < 0.03 * wanted, "{found} is not {wanted}");
+    }
+}
+
+/// Two latents whose KL divergences are these, whatever the image, and outputs of 0.
+fn with_divergences(framework: (&str, &str), kls: [f64; 2]) -> Learner {
+    let mut learner = Parts::new(framework, ("linear", "latents = 2"), PLANE).learner();
+    let [first, second] = kls.map(|kl| (2.0 * kl).sqrt() as f32); // variance 1: KL is half the squared mean
+    let parameters = &mut learner.model.parameters;
+    parameters.replace("encoder.outputs.weight", vec![0.0; 8], &[2, 4]).unwrap();
+    parameters.replace("encoder.outputs.bias", vec![first, second, 0.0, 0.0], &[1, 4]).unwrap();
+    parameters.replace("decoder.outputs.weight", vec![0.0; 4], &[2, 2]).unwrap();
+    learner
+}
+
+/// Steps of the sigmas alone, on images whose squares sum up to 5; all else stands still. Gives the numbers that are logged in the end.
+fn settled(mut learner: Learner, steps: usize) -> impl Fn(&str) -> f64 {
+    let batch = batch_of(&learner, 0, vec![vec![1.0, 2.0]]);
+    let names: Vec<String> = learner.model.parameters.iter().map(|(name, _)| name.to_string()).collect();
+    for _ in 0..steps {
+        let gradients = losses(&learner, &batch).total().backward();
+        let is_sigma = |position: usize| names[position].starts_with("sigma.");
+        learner.model.parameters.update(gradients, is_sigma, |_, values, gradient| values - gradient * 0.1);
+    }
+    let (_, parts) = losses(&learner, &batch).read_out();
+    move |name| f64::from(parts.iter().find(|part| part.name == name).unwrap().value)
+}
+
+#[test]
+fn the_weights_of_l_vae_settle_at_the_closed_form_from_anywhere() {
+    // Reconstruction 5 and KL 2 + 0.1: sigma0^2 = sqrt(5), sigma1^2 = sqrt(2.1), beta-hat = sqrt(5 / 2.1).
+    for (sigma0, sigma1) in [(1.0, 1.0), (0.5, 3.0), (3.0, 0.5), (2.0, 2.0)] {
+        let settings = format!("sigma0 = {sigma0:?}\nsigma1 = {sigma1:?}");
+        let found = settled(with_divergences(("l_vae", &settings), [2.0, 0.1]), 400);
+        for (name, wanted) in
+            [("sigma0", 5.0_f64.powf(0.25)), ("sigma1", 2.1_f64.powf(0.25)), ("beta_hat", (5.0_f64 / 2.1).sqrt())]
+        {
+            assert!((found(name) - wanted).abs() < 1e-4 * wanted, "{name} is {} and not {wanted}", found(name));
+        }
+    }
+}
+
+#[test]
+fn the_sigmas_of_mdl_vae_settle_at_the_closed_form() {
+    // Where d/du of K / (1 + ln(1 + u)) + u is 0, for u = sigma^2: (1 + ln(1 + u))^2 (1 + u) = K; 0 where K is below 1.
+    let strong = |kl: f64| {
+        let excess = |u: f64| (1.0 + u.ln_1p()).powi(2) * (1.0 + u) - kl;
+        let (mut low, mut high) = (0.0, 10.0);
+        for _ in 0..100 {
+            let middle = (low + high) / 2.0;
+            if excess(middle) < 0.0 { low = middle } else { high = middle }
+        }
+        low
+    };
+    // The same for K / (1 + L) + L / N with L = ln(1 + u), for K / u + u, and for K / u + ln(1 + u), where u^2 = K (1 + u).
+    let weak = |kl: f64, n: f64| (((n * kl).sqrt() - 1.0).exp() - 1.0).max(0.0);
+    let third = |kl: f64| (kl + (kl * kl + 4.0 * kl).sqrt()) / 2.0;
+    let (reconstruction, kls) = (5.0, [2.0, 0.32]);
+    let cases = [
+        ("strong", strong(reconstruction), kls.map(strong)),
+        ("weak", strong(reconstruction), kls.map(|kl| weak(kl, 2.0))),
+        ("v1", weak(reconstruction, 1.0), kls.map(|kl| weak(kl, 1.0))),
+        ("v2", reconstruction.sqrt(), kls.map(f64::sqrt)),
+        ("v3", third(reconstruction), kls.map(third)),
+    ];
+    for (variant, of_reconstruction, of_latents) in cases {
+        let settings = format!("variant = '{variant}'");
+        let found = settled(with_divergences(("mdl_vae", &settings), kls), 3000);
+        let wanted = [("sigma_r", of_reconstruction), ("sigma_z0", of_latents[0]), ("sigma_z1", of_latents[1])];
+        for (name, wanted) in wanted {
+            let square = found(name).powi(2);
+            // The way to 0 has no end: after n steps of 0.1 the square is some 10 / n.
+            let allowed = if wanted == 0.0 { 0.03 } else { 1e-3 * wanted };
+            assert!((square - wanted).abs() < allowed, "{variant}: {name}^2 is {square} and not {wanted}");
+        }
+    }
+}
+
+#[test]
+fn beta_hat_of_a_trained_l_vae_is_the_same_whatever_the_sigmas_start_from() {
+    let mut found = Vec::new();
+    for (sigma0, sigma1) in [(1.0, 1.0), (0.5, 2.0), (2.0, 1.0)] {
+        let settings = format!("sigma0 = {sigma0:?}\nsigma1 = {sigma1:?}");
+        let network = ("mlp", "latents = 4\nencoder = [32]\ndecoder = [32]");
+        let mut learner = Parts::new(("l_vae", &settings), network, POINT).learner();
+        let (mut reconstruction, mut kl, mut beta_hat) = (0.0, 0.0, 0.0);
+        for step in 0..4000 {
+            let losses = step_on_normal_points(&mut learner, 128, 2e-3);
+            if step >= 3000 {
+                reconstruction += part(&losses, "reconstruction") / 1000.0;
+                kl += part(&losses, "kl") / 1000.0;
+                beta_hat += part(&losses, "beta_hat") / 1000.0;
+            }
+        }
+        let wanted = (reconstruction / kl).sqrt();
+        assert!((beta_hat - wanted).abs() < 0.02 * wanted, "{beta_hat} is not {wanted}");
+        found.push(beta_hat);
+    }
+    assert!(found.iter().all(|beta_hat| (beta_hat / found[0] - 1.0).abs() < 0.05), "{found:?}");
+}
+
+#[test]
+fn losses_that_vanish_leave_every_sigma_above_zero_and_every_number_finite() {
+    // Images of 0 are reconstructed exactly by latents that tell nothing.
+    let frameworks = ["strong", "weak", "v1", "v2", "v3"].map(|variant| ("mdl_vae", format!("variant = '{variant}'")));
+    for (framework, settings) in frameworks.into_iter().chain([("l_vae", String::new())]) {
+        let mut learner = Parts::new((framework, &settings), ("linear", "latents = 2"), PLANE).learner();
+        for step in 0..4000 {
+            let batch = batch_of(&learner, step, vec![vec![0.0; 32]]);
+            let losses = learner.step(&batch, 0.1).unwrap();
+            let sigmas = losses.parts.iter().filter(|part| part.name.starts_with("sigma"));
+            assert!(sigmas.clone().count() >= 2);
+            sigmas.for_each(|sigma| assert!(sigma.value > 0.0, "{framework} {settings}: {sigma:?} at step {step}"));
+        }
+        let parameters = learner.model.parameters.iter().flat_map(|(_, values)| floats(values.clone().inner()));
+        assert!(parameters.into_iter().all(f32::is_finite), "{framework} {settings}");
     }
 }

@@ -113,9 +113,12 @@ fn gradients_agree_with_finite_differences_for_every_framework_and_reconstructio
                 continue; // Its gradients are not those of its loss: the test below.
             }
             for reduction in ["sum", "mean"] {
-                // The controller's beta follows the KL divergence, and is a constant for the gradient: here it stands still.
-                let controller = "proportional = 0.0\nintegral = 0.0\nbeta_min = 0.7";
-                let own = if entry.name == "control_vae" { controller } else { entry.example };
+                // A controller's beta follows the KL divergence, and is a constant for the gradient: here it stands still.
+                let own = match entry.name {
+                    "control_vae" => "proportional = 0.0\nintegral = 0.0\nbeta_min = 0.7",
+                    "dynamic_vae" => "proportional = 0.0\nintegral = 0.0\nbeta_first = 0.7",
+                    _ => entry.example,
+                };
                 let mut settings = format!("reduction = '{reduction}'\n{own}");
                 if has(entry, "reconstruction") {
                     settings += &format!("\n{}", chosen(reconstruction));
@@ -283,5 +286,11 @@ fn gradients_agree_with_finite_differences_for_other_estimators_and_kernels() {
     let network = ("mlp", "latents = 3\nencoder = [5]\ndecoder = [4]\nnonlinearity = 'tanh'");
     for (framework, settings) in [("beta_tc_vae", "estimator = 'minibatch'"), ("info_vae", "kernel = 'imq'")] {
         check_gradients(Parts::new((framework, settings), network, POINT).learner(), 1, 1e-2);
+#[test]
+fn gradients_agree_with_finite_differences_for_every_variant_of_mdl_vae() {
+    let network = ("mlp", "latents = 2\nencoder = [5]\ndecoder = [4]\nnonlinearity = 'tanh'");
+    for variant in ["strong", "weak", "v1", "v2", "v3"] {
+        let settings = format!("variant = '{variant}'");
+        check_gradients(Parts::new(("mdl_vae", &settings), network, POINT).learner(), 1, 1e-2);
     }
 }

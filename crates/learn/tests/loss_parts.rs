@@ -453,3 +453,104 @@ fn info_vae_by_hand() {
         close(&wide, &[5.0, 100.75, 0.0], 5.0 + 0.75 * 100.75);
     }
 }
+
+#[test]
+fn dynamic_vae_by_hand() {
+    // KL 100.75 where 18 is wanted, and the average of one step is its value: the error is -82.75, and that before it 0, so that
+    // 150 becomes 150 + 0.01 (1 - 1/2) + 0.005 * 82.75. At the next step the error is the same: only 0.005 * 82.75 is added.
+    let mut learner = learner("dynamic_vae", "", &[-200.0]);
+    let beta = 150.0 + 0.005 + 0.413_75;
+    close(&parts_of(&learner, 0, &[IMAGES]), &[5.0, 100.75, 100.75, beta], 5.0 + beta * 100.75);
+    // In means all is divided by 2 pixels, and the KL that is controlled is the sum over latents.
+    let means = parts("dynamic_vae", "reduction = 'mean'", -200.0, &[IMAGES]);
+    close(&means, &[2.5, 100.75, 100.75, beta], 2.5 + beta * 100.75 / 2.0);
+    let first = batch_of(&learner, 0, vec![IMAGES.to_vec()]);
+    learner.step(&first, 0.0).unwrap();
+    let beta = beta + 0.413_75;
+    close(&parts_of(&learner, 1, &[IMAGES]), &[5.0, 100.75, 100.75, beta], 5.0 + beta * 100.75);
+    // Images [0, 0] have codes of 0 and outputs of 0, hence a KL of (200 - 1) / 2 = 99.5. The average is 100.125, the error -82.125,
+    // and beta 150.005 + 0.005 (82.75 + 82.125).
+    let beta = 150.005 + 0.824_375;
+    close(&parts_of(&learner, 1, &[[0.0; 4]]), &[0.0, 99.5, 100.125, beta], beta * 99.5);
+}
+
+#[test]
+fn l_vae_by_hand() {
+    // 5 / 2^2 + 100.75 / 0.5^2 + 2^2 + 0.5^2 = 1.25 + 403 + 4.25; beta-hat is 4 / 0.25 = 16.
+    let settings = "sigma0 = 2.0\nsigma1 = 0.5";
+    close(&parts("l_vae", settings, -200.0, &[IMAGES]), &[5.0, 100.75, 4.25, 2.0, 0.5, 16.0], 408.5);
+    // In means 2.5 / 4 + 403 + 4.25.
+    let means = parts("l_vae", &format!("{settings}\nreduction = 'mean'"), -200.0, &[IMAGES]);
+    close(&means, &[2.5, 100.75, 4.25, 2.0, 0.5, 16.0], 407.875);
+    // As T3 starts it, a VAE and 2.
+    close(&parts("l_vae", "", -200.0, &[IMAGES]), &[5.0, 100.75, 2.0, 1.0, 1.0, 1.0], 107.75);
+}
+
+/// Two latents that are the two pixels, without noise, and a decoder that doubles the second. Images [1, 1] and [2, 1]: KL (m^2 - 1 +
+/// 200) / 2 is 100 and 101.5 for the first latent, mean 100.75, and 100 for the second; outputs [1, 2] and [2, 2], squared errors of 1.
+/// The sigmas are such that ln(1 + sigma_r^2) = 2, ln(1 + sigma_0^2) = 1 and sigma_1^2 = 1.
+#[test]
+fn mdl_vae_by_hand() {
+    const E: f32 = std::f32::consts::E;
+    const LN_2: f32 = std::f32::consts::LN_2;
+    let (square_r, square_0) = (E * E - 1.0, E - 1.0);
+    let soft = 1.0 / 3.0 + 100.75 / 2.0 + 100.0 / (1.0 + LN_2);
+    let steep = 1.0 / square_r + 100.75 / square_0 + 100.0;
+    let (strong, weaker) = (square_r + square_0 + 1.0, 2.0 + 1.0 + LN_2);
+    let cases = [
+        ("", strong, soft + strong),
+        ("variant = 'strong'", strong, soft + strong),
+        ("variant = 'weak'", square_r + (1.0 + LN_2) / 2.0, soft + square_r + (1.0 + LN_2) / 2.0),
+        ("variant = 'v1'", weaker, soft + weaker),
+        ("variant = 'v2'", strong, steep + strong),
+        ("variant = 'v3'", weaker, steep + weaker),
+    ];
+    let parts_with = |settings: &str| {
+        let mut learner = Parts::new(("mdl_vae", settings), ("linear", "latents = 2"), SHAPE).learner();
+        let weights = [
+            ("encoder.outputs.weight", vec![1.0, 0.0, 0.0, 0.0, 0.0, 1.0, 0.0, 0.0], [2, 4]),
+            ("encoder.outputs.bias", vec![0.0, 0.0, -200.0, -200.0], [1, 4]),
+            ("decoder.outputs.weight", vec![1.0, 0.0, 0.0, 2.0], [2, 2]),
+            ("sigma.log_square_of_reconstruction", vec![square_r.ln()], [1, 1]),
+            ("sigma.log_squares_of_latents", vec![square_0.ln(), 0.0], [1, 2]),
+        ];
+        for (name, values, shape) in weights {
+            learner.model.parameters.replace(name, values, &shape).unwrap();
+        }
+        parts_of(&learner, 0, &[IMAGES])
+    };
+    for (settings, regulariser, total) in cases {
+        close(&parts_with(settings), &[1.0, 200.75, regulariser, square_r.sqrt(), square_0.sqrt(), 1.0], total);
+    }
+    // In means the reconstruction is divided by 2 pixels, the divergences by 2 latents, and the regulariser by nothing.
+    let wanted = [0.5, 100.375, strong, square_r.sqrt(), square_0.sqrt(), 1.0];
+    close(&parts_with("reduction = 'mean'"), &wanted, soft / 2.0 + strong);
+}
+
+/// One Gaussian latent, pixel 0 without noise, and two classes of probabilities 3/4 and 1/4, of which the decoder makes [0.5, -1]
+/// whatever the draw, since the draw's numbers add up to 1. Outputs [1.5, 1] and [2.5, 3]: squared errors 0.25 and 0.25 + 4, mean 2.25.
+#[test]
+fn joint_vae_by_hand() {
+    let parts_with = |settings: &str| {
+        let capacities = "capacity_continuous = { from = 0.0, to = 40.0, steps = 4 }\ncapacity_discrete = 5.0";
+        let settings = format!("gamma = 3.0\nclasses = [2]\n{capacities}\n{settings}");
+        let mut learner = Parts::new(("joint_vae", &settings), ("linear", "latents = 3"), SHAPE).learner();
+        let weights = [
+            ("encoder.outputs.weight", vec![1.0, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0], [2, 4]),
+            ("encoder.outputs.bias", vec![0.0, -200.0, 3.0_f32.ln(), 0.0], [1, 4]),
+            ("decoder.outputs.weight", vec![1.0, 2.0, 0.5, -1.0, 0.5, -1.0], [3, 2]),
+        ];
+        for (name, values, shape) in weights {
+            learner.model.parameters.replace(name, values, &shape).unwrap();
+        }
+        parts_of(&learner, 1, &[IMAGES])
+    };
+    // KL 100.75 of the Gaussian latent, whose capacity is 10 at step 1. KL of the classes: ln 2 + 3/4 ln(3/4) + 1/4 ln(1/4) =
+    // 0.1308120; of the capacity of 5 they can have ln 2 = 0.6931472, from which they are 0.5623351 away.
+    let distances = 3.0 * (90.75 + 0.562_335_1);
+    let wanted = [2.25, 100.75, 0.130_812, 10.0, 0.693_147_2];
+    close(&parts_with(""), &wanted, 2.25 + distances);
+    // In means all is divided by 2 pixels; capacities and divergences stay sums.
+    let wanted = [1.125, 100.75, 0.130_812, 10.0, 0.693_147_2];
+    close(&parts_with("reduction = 'mean'"), &wanted, 1.125 + distances / 2.0);
+}

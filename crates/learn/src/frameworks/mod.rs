@@ -31,6 +31,11 @@ pub mod dip_vae_i;
 pub mod dip_vae_ii;
 pub mod factor_vae;
 pub mod info_vae;
+pub mod dynamic_vae;
+pub mod factor_vae;
+pub mod joint_vae;
+pub mod l_vae;
+pub mod mdl_vae;
 pub mod sigma_vae;
 pub mod vae;
 pub mod vae_orthogonal;
@@ -42,8 +47,12 @@ pub const FRAMEWORKS: &[Entry] = &[
     beta_vae::ENTRY,
     beta_vae_full::ENTRY,
     control_vae::ENTRY,
+    dynamic_vae::ENTRY,
     sigma_vae::ENTRY,
     dfc_vae::ENTRY,
+    l_vae::ENTRY,
+    mdl_vae::ENTRY,
+    joint_vae::ENTRY,
     factor_vae::ENTRY,
     hfs::ENTRY,
     vae_orthogonal::ENTRY,

@@ -92,7 +92,7 @@ impl Framework for SigmaVae {
 }
 
 /// About `value` where it is well above `least`, and above `least` everywhere: `least + ln(1 + exp(value - least))`.
-fn softly_above(value: Tensor<1>, least: f64) -> Tensor<1> {
+pub(super) fn softly_above<const D: usize>(value: Tensor<D>, least: f64) -> Tensor<D> {
     let above = value - least;
     // ln(1 + exp(x)) as max(x, 0) + ln(1 + exp(-|x|)), which does not overflow.
     above.clone().clamp_min(0.0) + (-above.abs()).exp().log1p() + least

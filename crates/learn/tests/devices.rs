@@ -5,7 +5,10 @@
 mod support;
 
 use support::{PICTURE, POINT, Parts, batch, chosen};
+use support::{PICTURE, POINT, Parts, batch};
+use unbraid_data::ImageShape;
 use unbraid_learn::frameworks::FRAMEWORKS;
+use unbraid_learn::networks::NETWORKS;
 use unbraid_learn::optimisers::OPTIMISERS;
 use unbraid_learn::reconstruction::RECONSTRUCTIONS;
 use unbraid_learn::{Device, Learner};
@@ -54,4 +57,14 @@ fn every_optimiser_and_reconstruction_loss_has_the_same_losses() {
 #[test]
 fn the_convolutional_network_has_the_same_losses() {
     check_same(Parts::new(("beta_vae", ""), ("conv64", "latents = 4"), PICTURE), 8, 8);
+}
+
+/// `conv_deep` takes pictures of two sizes.
+#[test]
+fn every_convolutional_network_has_the_same_losses() {
+    for (name, side) in NETWORKS.iter().flat_map(|network| network.sides.iter().map(move |side| (network.name, *side)))
+    {
+        let shape = ImageShape { height: side, width: side, channels: 3 };
+        check_same(Parts::new(("beta_vae", ""), (name, "latents = 4"), shape), 4, 4);
+    }
 }

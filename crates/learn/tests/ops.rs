@@ -8,8 +8,8 @@ use rand::RngExt;
 use support::{Parts, chosen};
 use unbraid_data::{ImageShape, Rng, Seed};
 use unbraid_learn::ops::{
-    Activation, ConvLayer, Direction, PixelLoss, conv_stack, conv_stack_of_burn, is_on_cpu, linear, linear_of_burn,
-    pixel_sums,
+    Activation, ConvLayer, Direction, PixelLoss, Window, conv_stack, conv_stack_of_burn, is_on_cpu, linear,
+    linear_of_burn, pixel_sums,
 };
 use unbraid_learn::reconstruction::RECONSTRUCTIONS;
 use unbraid_learn::tensors::floats;
@@ -58,7 +58,7 @@ fn layers(channels: &[usize], activation: Activation, direction: Direction, rng:
         };
         let activation = if layer + 1 < n_layers { activation } else { Activation::None };
         let weight = (random(shape, rng) * 0.2).detach().require_grad();
-        ConvLayer { weight, bias: random([1, outputs], rng), activation }
+        ConvLayer { window: Window::HALVING, weight, bias: random([1, outputs], rng), activation }
     };
     (0..n_layers).map(layer).collect()
 }
@@ -107,6 +107,30 @@ fn a_stack_of_any_depth_is_burns() {
         for (direction, size) in [(Direction::Down, 1 << depth), (Direction::Up, 1)] {
             let images = random([2, size, size, channels[0]], &mut rng);
             assert_stack_is_burns(&images, direction, &layers(channels, Activation::Relu, direction, &mut rng));
+        }
+    }
+}
+
+/// Windows of 1x1 to 5x5, strides of 1 to 3 and paddings of 0 to 2, mixed within a stack.
+#[test]
+fn layers_of_any_windows_are_burns() {
+    let mut rng = Seed(1).stream("ops");
+    let stacks =
+        [[(4, 2, 1), (2, 2, 0), (4, 1, 0)], [(5, 3, 2), (3, 1, 1), (1, 1, 0)], [(2, 2, 0), (4, 2, 1), (3, 2, 0)]];
+    for (direction, size) in [(Direction::Down, 24), (Direction::Up, 3)] {
+        for windows in stacks {
+            let mut channels = 3;
+            let layers = windows.map(|(kernel, stride, padding)| {
+                let outputs = channels + 2;
+                let area = kernel * kernel;
+                let shape =
+                    if direction == Direction::Down { [area * channels, outputs] } else { [channels, area * outputs] };
+                let weight = (random(shape, &mut rng) * 0.2).detach().require_grad();
+                channels = outputs;
+                let (window, bias) = (Window { kernel, stride, padding }, random([1, outputs], &mut rng));
+                ConvLayer { window, weight, bias, activation: Activation::LeakyRelu }
+            });
+            assert_stack_is_burns(&random([3, size, size, 3], &mut rng), direction, &layers);
         }
     }
 }
@@ -244,6 +268,7 @@ fn encoding_without_gradients_gives_the_same_bits() {
     let images = random([21, 64, 64, 1], &mut rng);
     let layers = layers(&[1, 32, 32, 64, 64], Activation::Relu, Direction::Down, &mut rng);
     let without_gradients = |layer: &ConvLayer| ConvLayer {
+        window: layer.window,
         weight: layer.weight.clone().inner(),
         bias: layer.bias.clone().inner(),
         activation: layer.activation,

@@ -6,24 +6,23 @@
 
 use burn::tensor::Tensor;
 use serde::{Deserialize, Serialize};
-use unbraid_data::{Error, ImageShape, Result, settings};
+use unbraid_data::{ImageShape, Result, settings};
 
 use super::layers::{Nonlinearity, conv_stack, each_conv, hidden, linear};
 use super::{Entry, LATENTS, Network, check_latents};
-use crate::ops::{Activation, Direction};
+use crate::ops::{Activation, Direction, Window};
 use crate::parameters::{Initialiser, Parameters};
 
-const SIDE: usize = 64;
-const KERNEL: usize = 4;
+pub(super) const SIDE: usize = 64;
 /// Channels after each convolution of the encoder; the decoder mirrors them.
-const CHANNELS: [usize; 4] = [32, 32, 64, 64];
+pub(super) const CHANNELS: [usize; 4] = [32, 32, 64, 64];
 /// Side of the image after four halvings.
-const SMALL_SIDE: usize = 4;
+pub(super) const SMALL_SIDE: usize = 4;
 /// Numbers that are left of an image then.
-const FLAT: usize = SMALL_SIDE * SMALL_SIDE * CHANNELS[3];
-const HIDDEN: usize = 256;
+pub(super) const FLAT: usize = SMALL_SIDE * SMALL_SIDE * CHANNELS[3];
+pub(super) const HIDDEN: usize = 256;
 
-/// Settings of the network.
+/// Settings of the network, and of those that differ from it in their layers alone.
 #[derive(Debug, Serialize, Deserialize)]
 #[serde(default)]
 pub struct Settings {
@@ -44,16 +43,9 @@ pub struct Conv64 {
 }
 
 impl Conv64 {
-    /// Checks that the images suit it.
+    /// Checks the number of latents; the images must be 64x64.
     pub fn new(settings: &Settings, shape: ImageShape) -> Result<Self> {
         check_latents(settings.latents)?;
-        if (shape.height, shape.width) != (SIDE, SIDE) {
-            return Err(Error::new(format!(
-                "model \"conv64\" wants images of 64x64 pixels but the dataset's are {}x{}",
-                shape.height, shape.width
-            ))
-            .help("use model \"mlp\" or \"linear\", which take any size"));
-        }
         Ok(Self { latents: settings.latents, channels: shape.channels })
     }
 }
@@ -66,7 +58,7 @@ impl Network for Conv64 {
     fn initialise_encoder(&self, outputs: usize, initialiser: &mut Initialiser) {
         let mut channels = self.channels;
         for (layer, next) in CHANNELS.into_iter().enumerate() {
-            initialiser.conv(&format!("encoder.conv{layer}"), KERNEL, channels, next);
+            initialiser.conv(&format!("encoder.conv{layer}"), Window::HALVING.kernel, channels, next);
             channels = next;
         }
         initialiser.linear("encoder.hidden", FLAT, HIDDEN);
@@ -79,7 +71,7 @@ impl Network for Conv64 {
         let mirrored = [CHANNELS[2], CHANNELS[1], CHANNELS[0], self.channels];
         let mut channels = CHANNELS[3];
         for (layer, next) in mirrored.into_iter().enumerate() {
-            initialiser.transposed_conv(&format!("decoder.conv{layer}"), KERNEL, channels, next);
+            initialiser.transposed_conv(&format!("decoder.conv{layer}"), Window::HALVING.kernel, channels, next);
             channels = next;
         }
     }
@@ -87,7 +79,8 @@ impl Network for Conv64 {
     fn encode(&self, parameters: &Parameters, images: Tensor<2>) -> Tensor<2> {
         let batch = images.dims()[0];
         let images = images.reshape([batch, SIDE, SIDE, self.channels]);
-        let maps = conv_stack(parameters, "encoder.conv", images, Direction::Down, &[Activation::Relu; 4]);
+        let layers = [(Window::HALVING, Activation::Relu); 4];
+        let maps = conv_stack(parameters, "encoder.conv", images, Direction::Down, &layers);
         let flat = maps.reshape([batch, FLAT]);
         let hidden = hidden(parameters, "encoder.hidden", flat, Nonlinearity::Relu); // [batch, 256]
         linear(parameters, "encoder.outputs", hidden)
@@ -99,7 +92,8 @@ impl Network for Conv64 {
         let flat = hidden(parameters, "decoder.flat", inner, Nonlinearity::Relu); // [batch, 1024]
         let maps = flat.reshape([batch, SMALL_SIDE, SMALL_SIDE, CHANNELS[3]]);
         let activations = [Activation::Relu, Activation::Relu, Activation::Relu, Activation::None];
-        let maps = conv_stack(parameters, "decoder.conv", maps, Direction::Up, &activations);
+        let layers = activations.map(|activation| (Window::HALVING, activation));
+        let maps = conv_stack(parameters, "decoder.conv", maps, Direction::Up, &layers);
         maps.reshape([batch, SIDE * SIDE * self.channels])
     }
 
@@ -118,6 +112,7 @@ pub const ENTRY: Entry = Entry {
     name: "conv64",
     about: "convolutional, four layers of stride 2 each way, for 64x64 images",
     paper: "Higgins et al. 2017, beta-VAE; Michlo 2022, table A.1",
+    sides: &[SIDE],
     settings: &[LATENTS],
     build: |table, shape| Ok(Box::new(Conv64::new(&settings::read(table)?, shape)?)),
     complete: settings::complete::<Settings>,

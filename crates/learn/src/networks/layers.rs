@@ -2,7 +2,7 @@
 
 use burn::tensor::Tensor;
 
-use crate::ops::{self, Activation, ConvLayer, Direction};
+use crate::ops::{self, Activation, ConvLayer, Direction, Window};
 use crate::parameters::Parameters;
 
 /// What follows the matrix product of a hidden layer.
@@ -41,14 +41,14 @@ fn linear_with(parameters: &Parameters, name: &str, inputs: Tensor<2>, activatio
     }
 }
 
-/// Convolutions, or transposed ones, of 4x4, stride 2 and padding 1, called `name` and a number each, as many as there are
-/// activations (1 to 8): each makes images `[batch, height, width, channels]` half or twice as high and wide.
+/// Images `[batch, height, width, channels]` through convolutions, or transposed ones, called `name` and a number each:
+/// 1 to 8, of these windows and followed by these activations.
 pub fn conv_stack(
     parameters: &Parameters,
     name: &str,
     images: Tensor<4>,
     direction: Direction,
-    activations: &[Activation],
+    layers: &[(Window, Activation)],
 ) -> Tensor<4> {
     stacked(parameters, images, direction, conv_layers(parameters, name, activations))
 }
@@ -71,13 +71,25 @@ pub fn each_conv(
 
 fn conv_layers(parameters: &Parameters, name: &str, activations: &[Activation]) -> Vec<ConvLayer> {
     let layers = activations.iter().enumerate().map(|(layer, &activation)| {
+    let layers = layers.iter().enumerate().map(|(layer, &(window, activation))| {
         let (weight, bias) = weight_and_bias(parameters, &format!("{name}{layer}"));
-        ConvLayer { weight, bias, activation }
+        ConvLayer { window, weight, bias, activation }
     });
     layers.collect()
 }
 
 fn stacked(parameters: &Parameters, images: Tensor<4>, direction: Direction, layers: Vec<ConvLayer>) -> Tensor<4> {
+    conv_layers(parameters, images, direction, layers.collect())
+}
+
+/// Images `[batch, height, width, channels]` through one convolution, or a transposed one, of this name; no activation follows.
+pub fn conv(parameters: &Parameters, name: &str, images: Tensor<4>, direction: Direction, window: Window) -> Tensor<4> {
+    let (weight, bias) = weight_and_bias(parameters, name);
+    let layer = ConvLayer { window, weight, bias, activation: Activation::None };
+    conv_layers(parameters, images, direction, vec![layer])
+}
+
+fn conv_layers(parameters: &Parameters, images: Tensor<4>, direction: Direction, layers: Vec<ConvLayer>) -> Tensor<4> {
     match parameters.device().has_kernels() {
         true => ops::conv_stack(images, direction, layers),
         false => ops::conv_stack_of_burn(images, direction, layers),

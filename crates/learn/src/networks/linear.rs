@@ -63,6 +63,7 @@ pub const ENTRY: Entry = Entry {
     name: "linear",
     about: "no hidden layer, one matrix each way",
     paper: "Zietlow 2022, table 3.1",
+    sides: &[],
     settings: &[LATENTS],
     build: |table, shape| Ok(Box::new(Linear::new(&settings::read(table)?, shape)?)),
     complete: settings::complete::<Settings>,

@@ -1,4 +1,5 @@
-//! Fully connected layers, 1200-1200 each way by default (T3 table 3.1), for images of any size.
+//! Fully connected layers, 1200-1200 each way by default (T3 table 3.1), for images of any size. With widths and nonlinearities
+//! of its own for each half it is also the MLPs of T4 table 3.1 (`configs/t4`), most of which have tanh in the decoder.
 
 use burn::tensor::Tensor;
 use serde::{Deserialize, Serialize};
@@ -25,11 +26,32 @@ pub struct Settings {
     pub decoder: Vec<usize>,
     /// What follows each hidden layer.
     pub nonlinearity: Nonlinearity,
+    /// What follows each hidden layer of the decoder.
+    pub decoder_nonlinearity: DecoderNonlinearity,
+}
+
+/// What follows each hidden layer of the decoder.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum DecoderNonlinearity {
+    /// That of the encoder.
+    #[default]
+    Same,
+    /// max(x, 0).
+    Relu,
+    /// Hyperbolic tangent.
+    Tanh,
 }
 
 impl Default for Settings {
     fn default() -> Self {
-        Self { latents: 10, encoder: vec![1200, 1200], decoder: vec![1200, 1200], nonlinearity: Nonlinearity::Relu }
+        Self {
+            latents: 10,
+            encoder: vec![1200, 1200],
+            decoder: vec![1200, 1200],
+            nonlinearity: Nonlinearity::Relu,
+            decoder_nonlinearity: DecoderNonlinearity::Same,
+        }
     }
 }
 
@@ -78,11 +100,16 @@ impl Network for Mlp {
     }
 
     fn encode(&self, parameters: &Parameters, images: Tensor<2>) -> Tensor<2> {
-        self.half(parameters, "encoder", self.settings.encoder.len(), images)
+        half(parameters, "encoder", self.settings.encoder.len(), self.settings.nonlinearity, images)
     }
 
     fn decode(&self, parameters: &Parameters, latents: Tensor<2>) -> Tensor<2> {
-        self.half(parameters, "decoder", self.settings.decoder.len(), latents)
+        let nonlinearity = match self.settings.decoder_nonlinearity {
+            DecoderNonlinearity::Same => self.settings.nonlinearity,
+            DecoderNonlinearity::Relu => Nonlinearity::Relu,
+            DecoderNonlinearity::Tanh => Nonlinearity::Tanh,
+        };
+        half(parameters, "decoder", self.settings.decoder.len(), nonlinearity, latents)
     }
 
     fn features(&self, parameters: &Parameters, images: Tensor<2>) -> Vec<Tensor<2>> {
@@ -104,13 +131,17 @@ fn add_half(initialiser: &mut Initialiser, half: &str, inputs: usize, widths: &[
     initialiser.linear(&format!("{half}.outputs"), width, outputs);
 }
 
-impl Mlp {
-    fn half(&self, parameters: &Parameters, half: &str, n_hidden: usize, inputs: Tensor<2>) -> Tensor<2> {
-        let last = (0..n_hidden).fold(inputs, |layer_inputs, layer| {
-            hidden(parameters, &format!("{half}.hidden{layer}"), layer_inputs, self.settings.nonlinearity)
-        });
-        linear(parameters, &format!("{half}.outputs"), last)
-    }
+fn half(
+    parameters: &Parameters,
+    half: &str,
+    n_hidden: usize,
+    nonlinearity: Nonlinearity,
+    inputs: Tensor<2>,
+) -> Tensor<2> {
+    let last = (0..n_hidden).fold(inputs, |layer_inputs, layer| {
+        hidden(parameters, &format!("{half}.hidden{layer}"), layer_inputs, nonlinearity)
+    });
+    linear(parameters, &format!("{half}.outputs"), last)
 }
 
 /// The row of the list.
@@ -118,6 +149,7 @@ pub const ENTRY: Entry = Entry {
     name: "mlp",
     about: "fully connected hidden layers, 1200-1200 each way unless said otherwise",
     paper: "Mogultay Ozcan 2024, table 3.1",
+    sides: &[],
     settings: &[
         LATENTS,
         Setting { name: "encoder", values: WIDTHS, meaning: "widths of the encoder's hidden layers" },
@@ -127,7 +159,44 @@ pub const ENTRY: Entry = Entry {
             values: Values::OneOf(&["relu", "tanh"]),
             meaning: "what follows each hidden layer",
         },
+        Setting {
+            name: "decoder_nonlinearity",
+            values: Values::OneOf(&["same", "relu", "tanh"]),
+            meaning: "what follows each hidden layer of the decoder, where it is not the same",
+        },
     ],
     build: |table, shape| Ok(Box::new(Mlp::new(settings::read(table)?, shape)?)),
     complete: settings::complete::<Settings>,
 };
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::device::Device;
+    use crate::tensors::floats;
+
+    /// One latent, hidden layers of one and pixels of one; all weights 1, so only the nonlinearities count.
+    #[test]
+    fn each_half_has_its_nonlinearity() {
+        let outputs = |settings: &str| {
+            let table = format!("latents = 1\nencoder = [1]\ndecoder = [1]\n{settings}").parse().unwrap();
+            let shape = ImageShape { height: 1, width: 1, channels: 1 };
+            let mlp = Mlp::new(settings::read(&table).unwrap(), shape).unwrap();
+            let mut parameters = Parameters::new(Device::cpu());
+            for name in ["encoder.hidden0", "encoder.outputs", "decoder.hidden0", "decoder.outputs"] {
+                parameters.add(&format!("{name}.weight"), vec![1.0], [1, 1]);
+                parameters.add(&format!("{name}.bias"), vec![0.0], [1, 1]);
+            }
+            let two = || parameters.tensor(vec![2.0], [1, 1]);
+            [mlp.encode(&parameters, two()), mlp.decode(&parameters, two())].map(|out| floats(out.inner())[0])
+        };
+        let tanh = 2.0_f32.tanh();
+        let assert_close = |found: [f32; 2], wanted: [f32; 2]| {
+            assert!(found.iter().zip(wanted).all(|(found, wanted)| (found - wanted).abs() < 1e-6), "{found:?}");
+        };
+        assert_close(outputs(""), [2.0, 2.0]);
+        assert_close(outputs("nonlinearity = 'tanh'"), [tanh, tanh]);
+        assert_close(outputs("decoder_nonlinearity = 'tanh'"), [2.0, tanh]);
+        assert_close(outputs("nonlinearity = 'tanh'\ndecoder_nonlinearity = 'relu'"), [tanh, 2.0]);
+    }
+}

@@ -9,12 +9,16 @@ use unbraid_data::{Error, ImageShape, Result};
 use crate::parameters::{Initialiser, Parameters};
 
 pub mod conv64;
+pub mod conv64_locatello;
+pub mod conv64_norm;
+pub mod conv_deep;
 pub mod layers;
 pub mod linear;
 pub mod mlp;
 
 /// Every network.
-pub const NETWORKS: &[Entry] = &[conv64::ENTRY, mlp::ENTRY, linear::ENTRY];
+pub const NETWORKS: &[Entry] =
+    &[conv64::ENTRY, conv64_norm::ENTRY, conv64_locatello::ENTRY, conv_deep::ENTRY, mlp::ENTRY, linear::ENTRY];
 
 /// An encoder and a decoder. A network holds no tensors: it finds them in `Parameters`, where it put them at first.
 /// Models of frameworks without reconstruction have no decoder.
@@ -49,6 +53,8 @@ pub struct Entry {
     pub about: &'static str,
     /// Where it comes from.
     pub paper: &'static str,
+    /// Sides of the square images that it takes; none where it takes images of any size.
+    pub sides: &'static [usize],
     /// Its settings, in the order in which they are told.
     pub settings: &'static [Setting],
     /// Makes it for images of a shape.
@@ -57,9 +63,32 @@ pub struct Entry {
     pub complete: fn(&Table) -> Result<Table>,
 }
 
+impl Entry {
+    fn takes(&self, shape: ImageShape) -> bool {
+        self.sides.is_empty() || (shape.height == shape.width && self.sides.contains(&shape.height))
+    }
+}
+
 /// Makes the network called `name`, with the settings in `table`, for images of a shape.
 pub fn build(name: &str, table: &Table, shape: ImageShape) -> Result<Box<dyn Network>> {
-    (find(name)?.build)(table, shape)
+    let entry = find(name)?;
+    if !entry.takes(shape) {
+        return Err(another_size(entry, shape));
+    }
+    (entry.build)(table, shape)
+}
+
+/// Names the networks that take images of this shape.
+fn another_size(entry: &Entry, shape: ImageShape) -> Error {
+    let found = format!("{}x{}", shape.height, shape.width);
+    let wanted: Vec<String> = entry.sides.iter().map(|side| format!("{side}x{side}")).collect();
+    let others = NETWORKS.iter().filter(|other| other.takes(shape)).map(|other| format!("\"{}\"", other.name));
+    Error::new(format!(
+        "model \"{}\" wants images of {} pixels but the dataset's are {found}",
+        entry.name,
+        wanted.join(" or ")
+    ))
+    .help(format!("models that take {found}: {}", others.collect::<Vec<_>>().join(", ")))
 }
 
 /// All settings of the network called `name`, those left out of `table` at their defaults.
@@ -84,4 +113,39 @@ fn check_latents(latents: usize) -> Result<()> {
         return Ok(());
     }
     Err(Error::new(format!("setting \"latents\" is {latents}")).help(format!("wanted 1 to {MOST_LATENTS}")))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_network_is_made_for_the_sizes_that_it_tells_and_no_other() {
+        for entry in NETWORKS {
+            for (height, width) in [(64, 64), (128, 128), (64, 128), (28, 28), (1, 1)] {
+                let shape = ImageShape { height, width, channels: 3 };
+                let refused = build(entry.name, &Table::new(), shape).err().map(|error| error.to_string());
+                let taken = entry.sides.is_empty() || (height == width && entry.sides.contains(&height));
+                assert_eq!(refused.is_none(), taken, "{} {height}x{width}: {refused:?}", entry.name);
+            }
+        }
+    }
+
+    #[test]
+    fn another_size_is_refused_with_the_networks_that_take_it() {
+        let message = |name: &str, side: usize| {
+            let shape = ImageShape { height: side, width: side, channels: 1 };
+            build(name, &Table::new(), shape).err().unwrap().to_string()
+        };
+        assert_eq!(
+            message("conv64", 128),
+            "model \"conv64\" wants images of 64x64 pixels but the dataset's are 128x128\n       \
+             models that take 128x128: \"conv_deep\", \"mlp\", \"linear\""
+        );
+        assert_eq!(
+            message("conv_deep", 28),
+            "model \"conv_deep\" wants images of 64x64 or 128x128 pixels but the dataset's are 28x28\n       \
+             models that take 28x28: \"mlp\", \"linear\""
+        );
+    }
 }

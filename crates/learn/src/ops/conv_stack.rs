@@ -1,7 +1,8 @@
-//! Convolutional layers on top of each other, all 4x4, stride 2, padding 1 and channels-last.
+//! Convolutional layers on top of each other, channels-last.
 //!
 //! They are one operation, since a few images at a time go through all of them while they are in the cache. Weights are
-//! matrices: `[16 * inputs, outputs]` for a convolution, `[inputs, 16 * outputs]` for a transposed one.
+//! matrices: `[kernel * kernel * inputs, outputs]` for a convolution, `[inputs, kernel * kernel * outputs]` for a
+//! transposed one.
 
 use burn::backend::autodiff::checkpoint::base::Checkpointer;
 use burn::backend::autodiff::checkpoint::strategy::CheckpointStrategy;
@@ -20,24 +21,39 @@ use super::buffers::{self, Buffer};
 use super::tensor_list::TensorList;
 use super::{activated, dims, flex_tensor, register, values};
 
-const KERNEL: usize = 4;
-const STRIDE: usize = 2;
-const PADDING: usize = 1;
 /// Most layers of a stack.
 const MOST_LAYERS: usize = 8;
 
 /// Which way all layers of a stack go.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Direction {
-    /// Convolutions: images get half as high and half as wide.
+    /// Convolutions: with a stride of 2 images get half as high and half as wide.
     Down,
-    /// Transposed convolutions: images get twice as high and twice as wide.
+    /// Transposed convolutions: with a stride of 2 images get twice as high and twice as wide.
     Up,
+}
+
+/// The square windows of a layer.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Window {
+    /// Side of a window.
+    pub kernel: usize,
+    /// Step from one window to the next, among the pixels of the larger image.
+    pub stride: usize,
+    /// Zeros around the larger image, on every side.
+    pub padding: usize,
+}
+
+impl Window {
+    /// 4x4, stride 2 and padding 1: exactly half as high and wide, or twice. The kernels are fastest with these.
+    pub const HALVING: Self = Self { kernel: 4, stride: 2, padding: 1 };
 }
 
 /// One layer: weight, bias `[1, outputs]`, and what follows.
 #[derive(Debug, Clone)]
 pub struct ConvLayer {
+    /// Its windows.
+    pub window: Window,
     /// The weight.
     pub weight: Tensor<2>,
     /// The bias.
@@ -50,18 +66,19 @@ pub struct ConvLayer {
 pub fn conv_stack(images: Tensor<4>, direction: Direction, layers: Vec<ConvLayer>) -> Tensor<4> {
     let n_layers = layers.len();
     assert!((1..=MOST_LAYERS).contains(&n_layers), "a stack has 1 to {MOST_LAYERS} layers, not {n_layers}");
-    let activations = layers.iter().map(|layer| layer.activation).collect();
+    let (windows, activations) = layers.iter().map(|layer| (layer.window, layer.activation)).unzip();
     let parameters = layers.into_iter().flat_map(|layer| [layer.weight.into_dispatch(), layer.bias.into_dispatch()]);
     let parameters = TensorList(parameters.collect());
-    let out = <Dispatch as ConvBackend>::conv_layers(images.into_dispatch(), parameters, direction, activations);
+    let out =
+        <Dispatch as ConvBackend>::conv_layers(images.into_dispatch(), parameters, direction, windows, activations);
     Tensor::from_dispatch(out)
 }
 
 /// The same, made of burn's own operations, which work channels-first.
 pub fn conv_stack_of_burn(images: Tensor<4>, direction: Direction, layers: Vec<ConvLayer>) -> Tensor<4> {
-    let (kernel, stride, padding, dilation) = (KERNEL, [STRIDE; 2], [PADDING; 2], [1; 2]);
     let mut maps = images.permute([0, 3, 1, 2]);
-    for ConvLayer { weight, bias, activation } in layers {
+    for ConvLayer { window: Window { kernel, stride, padding }, weight, bias, activation } in layers {
+        let (stride, padding, dilation) = ([stride; 2], [padding; 2], [1; 2]);
         let (n_in, n_out) = (maps.dims()[1], bias.dims()[1]);
         let bias = Some(bias.reshape([n_out]));
         maps = match direction {
@@ -82,12 +99,13 @@ pub fn conv_stack_of_burn(images: Tensor<4>, direction: Direction, layers: Vec<C
 /// Backends that can run convolutional layers on top of each other.
 #[backend_extension(Autodiff, Flex)]
 pub trait ConvBackend: Backend {
-    /// Images `[batch, height, width, channels]`, the weight and the bias (`[1, outputs]`) of each layer in order, and what
-    /// follows it.
+    /// Images `[batch, height, width, channels]`, the weight and the bias (`[1, outputs]`) of each layer in order, its windows,
+    /// and what follows it.
     fn conv_layers(
         images: FloatTensor<Self>,
         #[extension_type] parameters: TensorList<Self>,
         direction: Direction,
+        windows: Vec<Window>,
         activations: Vec<Activation>,
     ) -> FloatTensor<Self>;
 }
@@ -97,9 +115,10 @@ impl ConvBackend for Flex {
         images: FlexTensor,
         parameters: TensorList<Self>,
         direction: Direction,
+        windows: Vec<Window>,
         activations: Vec<Activation>,
     ) -> FlexTensor {
-        StackInputs::new(&images, &parameters.0, direction, activations).forward(None)
+        StackInputs::new(&images, &parameters.0, direction, &windows, activations).forward(None)
     }
 }
 
@@ -108,13 +127,14 @@ impl<C: CheckpointStrategy> ConvBackend for Autodiff<Flex, C> {
         images: FloatTensor<Self>,
         parameters: TensorList<Self>,
         direction: Direction,
+        windows: Vec<Window>,
         activations: Vec<Activation>,
     ) -> FloatTensor<Self> {
         let (images, images_node) = images.into_parts();
         let (parameters, parameter_nodes): (Vec<_>, Vec<_>) =
             parameters.0.into_iter().map(|tensor| tensor.into_parts()).unzip();
         let nodes: Vec<NodeGuard> = std::iter::once(images_node).chain(parameter_nodes).collect();
-        let inputs = StackInputs::new(&images, &parameters, direction, activations);
+        let inputs = StackInputs::new(&images, &parameters, direction, &windows, activations);
         // burn wants the number of tensors that gradients may go to as a constant: the images, and two for each layer.
         match inputs.shapes.len() {
             1 => recorded::<C, 3>(nodes, inputs),
@@ -158,14 +178,19 @@ struct StackInputs {
 }
 
 impl StackInputs {
-    fn new(images: &FlexTensor, parameters: &[FlexTensor], direction: Direction, activations: Vec<Activation>) -> Self {
+    fn new(
+        images: &FlexTensor,
+        parameters: &[FlexTensor],
+        direction: Direction,
+        windows: &[Window],
+        activations: Vec<Activation>,
+    ) -> Self {
         let images = images.to_contiguous();
         let parameters: Vec<_> = parameters.iter().map(FlexTensor::to_contiguous).collect();
         let dims_in = dims(&images);
         let (batch, mut height, mut width, mut in_channels) = (dims_in[0], dims_in[1], dims_in[2], dims_in[3]);
-        let (kernel, stride, padding) = (KERNEL, STRIDE, PADDING);
-        let mut shapes = Vec::with_capacity(activations.len());
-        for layer in 0..activations.len() {
+        let mut shapes = Vec::with_capacity(windows.len());
+        for (layer, &Window { kernel, stride, padding }) in windows.iter().enumerate() {
             let out_channels = dims(&parameters[2 * layer + 1])[1];
             shapes.push(match direction {
                 Direction::Down => {

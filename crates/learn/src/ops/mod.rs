@@ -18,7 +18,7 @@ mod pixel_sums;
 mod sum;
 mod tensor_list;
 
-pub use conv_stack::{ConvLayer, Direction, conv_stack, conv_stack_of_burn};
+pub use conv_stack::{ConvLayer, Direction, Window, conv_stack, conv_stack_of_burn};
 pub use linear::{linear, linear_of_burn};
 pub use pixel_sums::pixel_sums;
 pub use sum::{mean, sum};

@@ -2,7 +2,7 @@
 //! PyTorch, where the velocity is a sum of gradients and the learning rate multiplies it afterwards (Sutskever et al. 2013
 //! put the rate into the velocity, which differs while the rate changes).
 //!
-//! A loss that is a sum over pixels has gradients of hundreds: learning rates are some 1,000 times smaller than Adam's.
+//! A loss that is a sum over pixels has large gradients, which nothing scales here: take a smaller learning rate than for Adam.
 
 use burn::tensor::Tensor;
 use rayon::prelude::*;

@@ -246,19 +246,11 @@ fn base_code(rows: &[usize], dataset: &dyn Dataset, data: &LabelledCodes, image:
 /// by how much they carry, most first, with a note that says how much.
 fn moved_by_weight(model: &TrainedModel, data: &LabelledCodes) -> Vec<(Moved, String)> {
     let moved = model.moved();
+    let together = moved.iter().filter(|moved| matches!(moved, Moved::Classes(_)));
     let alone = latents_by_weight(data).into_iter().filter_map(|(latent, note)| {
         let of_latent = [Moved::Latent(latent), Moved::Values(latent)].into_iter().find(|one| moved.contains(one));
         Some((of_latent?, note))
     });
-    let mut rows: Vec<(Moved, String)> = alone.collect();
-    let together = moved.into_iter().filter(|moved| matches!(moved, Moved::Classes(_)));
-    rows.extend(together.map(|classes| (classes, "classes".to_string())));
-    rows
-}
-
-    let alone = latents_by_weight(data).into_iter().map(|(latent, note)| (Moved::Latent(latent), note));
-    let alone = alone.filter(|(latent, _)| moved.contains(latent));
-    let together = moved.iter().filter(|moved| matches!(moved, Moved::Classes(_)));
     together.map(|classes| (classes.clone(), "classes".to_string())).chain(alone).collect()
 }
 

@@ -5,7 +5,6 @@
 mod support;
 
 use support::{PICTURE, POINT, Parts, batch, chosen};
-use support::{PICTURE, POINT, Parts, batch};
 use unbraid_data::ImageShape;
 use unbraid_learn::frameworks::FRAMEWORKS;
 use unbraid_learn::networks::NETWORKS;

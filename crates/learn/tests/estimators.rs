@@ -8,9 +8,8 @@ use rand::RngExt;
 use rand_distr::StandardNormal;
 use support::{POINT, Parts, batch_of, losses};
 use unbraid_data::{ImageShape, Seed};
-use unbraid_learn::{Batch, Learner, StepLosses};
 use unbraid_learn::tensors::floats;
-use unbraid_learn::{Learner, StepLosses};
+use unbraid_learn::{Batch, Learner, StepLosses};
 
 const PLANE: ImageShape = ImageShape { height: 1, width: 1, channels: 2 };
 
@@ -254,6 +253,9 @@ fn the_discrepancy_of_two_gaussians_is_met_without_bias() {
         let error = spread / (values.len() as f64).sqrt();
         // With each code beside itself it would be larger by (2 - k - k') / 8, some 0.08.
         assert!((mean - truth).abs() < 4.0 * error && error < 0.01, "{name}: {mean} is not {truth}, {error}");
+    }
+}
+
 #[test]
 fn dynamic_vae_holds_the_kl_that_it_is_told_to_hold() {
     for wanted in [2.0, 6.0] {

@@ -24,18 +24,16 @@ pub mod beta_vae;
 pub mod beta_vae_full;
 pub mod control_vae;
 pub mod dfc_vae;
-pub mod factor_vae;
-pub mod hfs;
-pub mod qlae;
 pub mod dip_vae_i;
 pub mod dip_vae_ii;
-pub mod factor_vae;
-pub mod info_vae;
 pub mod dynamic_vae;
 pub mod factor_vae;
+pub mod hfs;
+pub mod info_vae;
 pub mod joint_vae;
 pub mod l_vae;
 pub mod mdl_vae;
+pub mod qlae;
 pub mod sigma_vae;
 pub mod vae;
 pub mod vae_orthogonal;
@@ -46,22 +44,22 @@ pub const FRAMEWORKS: &[Entry] = &[
     vae::ENTRY,
     beta_vae::ENTRY,
     beta_vae_full::ENTRY,
+    annealed_vae::ENTRY,
     control_vae::ENTRY,
     dynamic_vae::ENTRY,
     sigma_vae::ENTRY,
-    dfc_vae::ENTRY,
     l_vae::ENTRY,
     mdl_vae::ENTRY,
-    joint_vae::ENTRY,
     factor_vae::ENTRY,
-    hfs::ENTRY,
-    vae_orthogonal::ENTRY,
-    qlae::ENTRY,
     beta_tc_vae::ENTRY,
-    annealed_vae::ENTRY,
     dip_vae_i::ENTRY,
     dip_vae_ii::ENTRY,
     info_vae::ENTRY,
+    hfs::ENTRY,
+    vae_orthogonal::ENTRY,
+    joint_vae::ENTRY,
+    qlae::ENTRY,
+    dfc_vae::ENTRY,
     ada_gvae::ENTRY,
 ];
 

@@ -100,7 +100,8 @@ impl Network for Conv64 {
     fn features(&self, parameters: &Parameters, images: Tensor<2>) -> Vec<Tensor<2>> {
         let batch = images.dims()[0];
         let images = images.reshape([batch, SIDE, SIDE, self.channels]);
-        let maps = each_conv(parameters, "encoder.conv", images, Direction::Down, &[Activation::Relu; 4]);
+        let layers = [(Window::HALVING, Activation::Relu); 4];
+        let maps = each_conv(parameters, "encoder.conv", images, Direction::Down, &layers);
         let mut features: Vec<Tensor<2>> = maps.into_iter().map(|maps| maps.flatten(1, 3)).collect();
         features.push(hidden(parameters, "encoder.hidden", features[3].clone(), Nonlinearity::Relu)); // [batch, 256]
         features

@@ -9,7 +9,7 @@ use burn::tensor::Tensor;
 use unbraid_data::{ImageShape, Result, settings};
 
 use super::conv64::{CHANNELS, Conv64, FLAT, HIDDEN, SIDE, Settings};
-use super::layers::{Nonlinearity, conv_stack, hidden, linear};
+use super::layers::{Nonlinearity, conv_stack, each_conv, hidden, linear};
 use super::{Entry, LATENTS, Network};
 use crate::ops::{Activation, Direction, Window};
 use crate::parameters::{Initialiser, Parameters};
@@ -63,6 +63,16 @@ impl Network for Conv64Locatello {
 
     fn decode(&self, parameters: &Parameters, latents: Tensor<2>) -> Tensor<2> {
         self.conv64.decode(parameters, latents)
+    }
+
+    fn features(&self, parameters: &Parameters, images: Tensor<2>) -> Vec<Tensor<2>> {
+        let batch = images.dims()[0];
+        let images = images.reshape([batch, SIDE, SIDE, self.channels]);
+        let layers = WINDOWS.map(|window| (window, Activation::Relu));
+        let maps = each_conv(parameters, "encoder.conv", images, Direction::Down, &layers);
+        let mut features: Vec<Tensor<2>> = maps.into_iter().map(|maps| maps.flatten(1, 3)).collect();
+        features.push(hidden(parameters, "encoder.hidden", features[3].clone(), Nonlinearity::Relu)); // [batch, 256]
+        features
     }
 }
 

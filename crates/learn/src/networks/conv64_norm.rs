@@ -59,7 +59,7 @@ impl Network for Conv64Norm {
         let batch = images.dims()[0];
         let images = images.reshape([batch, SIDE, SIDE, self.channels]);
         let maps = normalised_layers(parameters, "encoder", images, Direction::Down, CHANNELS.len());
-        let flat = maps.reshape([batch, FLAT]);
+        let flat = maps[CHANNELS.len() - 1].clone().reshape([batch, FLAT]);
         let hidden = hidden(parameters, "encoder.hidden", flat, Nonlinearity::Relu); // [batch, 256]
         linear(parameters, "encoder.outputs", hidden)
     }
@@ -70,8 +70,17 @@ impl Network for Conv64Norm {
         let flat = hidden(parameters, "decoder.flat", inner, Nonlinearity::Relu); // [batch, 1024]
         let maps = flat.reshape([batch, SMALL_SIDE, SMALL_SIDE, CHANNELS[3]]);
         let maps = normalised_layers(parameters, "decoder", maps, Direction::Up, 3);
-        let maps = conv(parameters, "decoder.conv3", maps, Direction::Up, Window::HALVING);
+        let maps = conv(parameters, "decoder.conv3", maps[2].clone(), Direction::Up, Window::HALVING);
         maps.reshape([batch, SIDE * SIDE * self.channels])
+    }
+
+    fn features(&self, parameters: &Parameters, images: Tensor<2>) -> Vec<Tensor<2>> {
+        let batch = images.dims()[0];
+        let images = images.reshape([batch, SIDE, SIDE, self.channels]);
+        let maps = normalised_layers(parameters, "encoder", images, Direction::Down, CHANNELS.len());
+        let mut features: Vec<Tensor<2>> = maps.into_iter().map(|maps| maps.flatten(1, 3)).collect();
+        features.push(hidden(parameters, "encoder.hidden", features[3].clone(), Nonlinearity::Relu)); // [batch, 256]
+        features
     }
 }
 
@@ -80,18 +89,20 @@ fn initialise_norm(initialiser: &mut Initialiser, name: &str, channels: usize) {
     initialiser.row(&format!("{name}.bias"), vec![0.0; channels]);
 }
 
-/// Convolutions of one half of the network, each normalised and followed by a ReLU.
+/// What each of the convolutions of one half of the network makes, normalised and followed by a ReLU.
 fn normalised_layers(
     parameters: &Parameters,
     half: &str,
     images: Tensor<4>,
     direction: Direction,
     n_layers: usize,
-) -> Tensor<4> {
-    (0..n_layers).fold(images, |maps, layer| {
-        let maps = conv(parameters, &format!("{half}.conv{layer}"), maps, direction, Window::HALVING);
-        relu(normalised(parameters, &format!("{half}.norm{layer}"), maps))
-    })
+) -> Vec<Tensor<4>> {
+    let made = (0..n_layers).scan(images, |maps, layer| {
+        let next = conv(parameters, &format!("{half}.conv{layer}"), maps.clone(), direction, Window::HALVING);
+        *maps = relu(normalised(parameters, &format!("{half}.norm{layer}"), next));
+        Some(maps.clone())
+    });
+    made.collect()
 }
 
 /// Layer normalisation of `[batch, height, width, channels]` with the gain and the bias of each channel (Ba et al. 2016, eq

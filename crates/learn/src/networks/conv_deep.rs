@@ -18,7 +18,7 @@ use burn::tensor::Tensor;
 use unbraid_data::{ImageShape, Result, settings};
 
 use super::conv64::Settings;
-use super::layers::{Nonlinearity, conv_stack, hidden, linear};
+use super::layers::{Nonlinearity, conv_stack, each_conv, hidden, linear};
 use super::{Entry, LATENTS, Network, check_latents};
 use crate::ops::{Activation, Direction, Window};
 use crate::parameters::{Initialiser, Parameters};
@@ -102,6 +102,14 @@ impl Network for ConvDeep {
         layers[5].1 = Activation::None;
         let maps = conv_stack(parameters, "decoder.conv", maps, Direction::Up, &layers);
         maps.reshape([batch, self.side * self.side * self.channels])
+    }
+
+    fn features(&self, parameters: &Parameters, images: Tensor<2>) -> Vec<Tensor<2>> {
+        let batch = images.dims()[0];
+        let images = images.reshape([batch, self.side, self.side, self.channels]);
+        let layers = WINDOWS.map(|window| (window, Activation::Relu));
+        let maps = each_conv(parameters, "encoder.conv", images, Direction::Down, &layers);
+        maps.into_iter().map(|maps| maps.flatten(1, 3)).collect()
     }
 }
 

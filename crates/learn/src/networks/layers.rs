@@ -50,7 +50,7 @@ pub fn conv_stack(
     direction: Direction,
     layers: &[(Window, Activation)],
 ) -> Tensor<4> {
-    stacked(parameters, images, direction, conv_layers(parameters, name, activations))
+    through(parameters, images, direction, conv_layers(parameters, name, layers))
 }
 
 /// The same, giving what each of the layers makes.
@@ -59,18 +59,17 @@ pub fn each_conv(
     name: &str,
     images: Tensor<4>,
     direction: Direction,
-    activations: &[Activation],
+    layers: &[(Window, Activation)],
 ) -> Vec<Tensor<4>> {
-    let layers = conv_layers(parameters, name, activations).into_iter();
+    let layers = conv_layers(parameters, name, layers).into_iter();
     let made = layers.scan(images, |maps, layer| {
-        *maps = stacked(parameters, maps.clone(), direction, vec![layer]);
+        *maps = through(parameters, maps.clone(), direction, vec![layer]);
         Some(maps.clone())
     });
     made.collect()
 }
 
-fn conv_layers(parameters: &Parameters, name: &str, activations: &[Activation]) -> Vec<ConvLayer> {
-    let layers = activations.iter().enumerate().map(|(layer, &activation)| {
+fn conv_layers(parameters: &Parameters, name: &str, layers: &[(Window, Activation)]) -> Vec<ConvLayer> {
     let layers = layers.iter().enumerate().map(|(layer, &(window, activation))| {
         let (weight, bias) = weight_and_bias(parameters, &format!("{name}{layer}"));
         ConvLayer { window, weight, bias, activation }
@@ -78,18 +77,14 @@ fn conv_layers(parameters: &Parameters, name: &str, activations: &[Activation]) 
     layers.collect()
 }
 
-fn stacked(parameters: &Parameters, images: Tensor<4>, direction: Direction, layers: Vec<ConvLayer>) -> Tensor<4> {
-    conv_layers(parameters, images, direction, layers.collect())
-}
-
 /// Images `[batch, height, width, channels]` through one convolution, or a transposed one, of this name; no activation follows.
 pub fn conv(parameters: &Parameters, name: &str, images: Tensor<4>, direction: Direction, window: Window) -> Tensor<4> {
     let (weight, bias) = weight_and_bias(parameters, name);
     let layer = ConvLayer { window, weight, bias, activation: Activation::None };
-    conv_layers(parameters, images, direction, vec![layer])
+    through(parameters, images, direction, vec![layer])
 }
 
-fn conv_layers(parameters: &Parameters, images: Tensor<4>, direction: Direction, layers: Vec<ConvLayer>) -> Tensor<4> {
+fn through(parameters: &Parameters, images: Tensor<4>, direction: Direction, layers: Vec<ConvLayer>) -> Tensor<4> {
     match parameters.device().has_kernels() {
         true => ops::conv_stack(images, direction, layers),
         false => ops::conv_stack_of_burn(images, direction, layers),

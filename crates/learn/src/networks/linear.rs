@@ -56,6 +56,10 @@ impl Network for Linear {
     fn decode(&self, parameters: &Parameters, latents: Tensor<2>) -> Tensor<2> {
         linear(parameters, "decoder.outputs", latents)
     }
+
+    fn features(&self, parameters: &Parameters, images: Tensor<2>) -> Vec<Tensor<2>> {
+        vec![self.encode(parameters, images)]
+    }
 }
 
 /// The row of the list.

@@ -40,9 +40,7 @@ pub trait Network: Send + Sync {
 
     /// What each hidden layer of the encoder makes of images `[batch, pixels]`, the first layer first, `[batch, numbers]` each. At
     /// least one: the encoder outputs where there is no hidden layer.
-    fn features(&self, parameters: &Parameters, images: Tensor<2>) -> Vec<Tensor<2>> {
-        vec![self.encode(parameters, images)]
-    }
+    fn features(&self, parameters: &Parameters, images: Tensor<2>) -> Vec<Tensor<2>>;
 }
 
 /// One row of the list of networks.

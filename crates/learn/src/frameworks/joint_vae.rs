@@ -1,12 +1,12 @@
-//! JointVAE (Dupont 2018, eq 7): a VAE with Gaussian latents and with discrete variables, `reconstruction + gamma |KL_z - C_z| + gamma
+//! JointVAE (Dupont 2018): a VAE with Gaussian latents and with discrete variables, `reconstruction + gamma |KL_z - C_z| + gamma
 //! |KL_c - C_c|`. The capacities `C_z` of the Gaussian latents and `C_c` of the classes grow with the steps, so that both are used:
 //! held by one capacity, the Gaussian latents would take all of it.
 //!
 //! `[model] latents` counts Gaussian latents and classes together, the classes last. The discrete variables are drawn from Concrete
 //! distributions (`posteriors/gaussian_concrete.rs`), codes hold the probabilities of their classes, and a traversal steps from class
 //! to class. No discrete variable can tell more than the logarithm of its number of classes, so that `C_c` ends at the sum of those,
-//! as in the published code. As there, the divergences are means over the batch before they are compared with the capacities (of a
-//! single image the capacity asks nothing), and that of the classes is the categorical one. The published code has a gamma for
+//! as in the published code. As there, the divergences are means over the batch before they are compared with the capacities, which ask
+//! nothing of a single image, and that of the classes is the categorical one. The published code has a gamma for
 //! each kind, and gives both the same value in every run; it counts its steps from 1 where we count from 0.
 
 use serde::{Deserialize, Serialize};
@@ -88,7 +88,7 @@ impl JointVae {
 
     /// The capacity of the discrete variables, which is not above what they can tell.
     fn capacity_discrete_at(&self, step: u64) -> f64 {
-        let most: f64 = self.classes.iter().map(|&n_classes| (n_classes as f64).ln()).sum();
+        let most = self.classes.iter().map(|&n_classes| (n_classes as f64).ln()).sum::<f64>();
         self.capacity_discrete.at(step).min(most)
     }
 }

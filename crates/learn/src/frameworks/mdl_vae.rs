@@ -21,6 +21,7 @@
 //! where `K` is below 1. So a sigma tells how large the KL divergence of its latent is, and an unused latent has a sigma near 0.
 
 use burn::tensor::Tensor;
+use burn::tensor::activation::log_sigmoid;
 use serde::{Deserialize, Serialize};
 use unbraid_data::settings::{Setting, Values};
 use unbraid_data::{Rng, settings};
@@ -144,7 +145,7 @@ impl Framework for MdlVae {
 
 /// `ln(1 + sigma^2)` from `ln sigma^2`, for any that f32 can hold.
 fn log_of_one_and(log_squares: Tensor<2>) -> Tensor<2> {
-    softly_above(log_squares, 0.0)
+    -log_sigmoid(-log_squares)
 }
 
 /// The row of the list.

@@ -199,6 +199,14 @@ mod tests {
         assert_eq!(moved[2..], [Moved::Classes(2..5), Moved::Classes(5..7)]);
     }
 
+    #[test]
+    fn too_few_latents_are_refused_and_told_what_is_counted() {
+        let family = GaussianConcretes { classes: vec![3, 2], temperature: 0.67 };
+        assert!(family.check(6).is_ok());
+        let wanted = "5 of 5 latents are classes, and none is left\n       wanted \"latents\" of 6 or more: it counts Gaussian latents and classes together";
+        assert_eq!(family.check(5).unwrap_err().to_string(), wanted);
+    }
+
     /// The trapezoidal rule from -60 to 60, which is exact to the last digits for densities as smooth as these.
     fn integral(function: impl Fn(f64) -> f64) -> f64 {
         const N: i32 = 24_000;

@@ -71,7 +71,7 @@ const CASES: &[Case] = &[
     plain("beta_tc_vae_stratified", "beta_tc_vae", "beta = 6.0\nestimator = 'stratified'"),
     plain("dip_vae_i", "dip_vae_i", "lambda_offdiagonal = 10.0\nlambda_diagonal = 100.0"),
     plain("dip_vae_ii", "dip_vae_ii", "lambda_offdiagonal = 10.0\nlambda_diagonal = 10.0"),
-    plain("info_vae", "info_vae", "alpha = 0.0\nlambda = 1000.0"),
+    plain("info_vae", "info_vae", "alpha = 0.0\nlambda = 1000.0\nbandwidth = 1.4142135623730951"),
     plain(
         "joint_vae",
         "joint_vae",

@@ -34,6 +34,7 @@ pub fn prepare(config: &Config) -> Result<Prepared> {
     let framework = framework.map_err(|error| in_place(error, "[framework]"))?;
     check_arity(config, framework.arity(), sampler.arity())?;
     check_counts(config, dataset.as_ref(), &split)?;
+    check_batch(config, framework.least_batch())?;
     if let Some(selection) = &config.selection {
         selection.check(config, &split)?;
     }
@@ -79,6 +80,16 @@ fn check_arity(config: &Config, wanted: usize, found: usize) -> Result<()> {
         images(found)
     ))
     .help(format!("use sampler \"{suited}\", or leave the sampler out")))
+}
+
+fn check_batch(config: &Config, least: usize) -> Result<()> {
+    let (framework, batch_size) = (&config.framework.name, config.training.batch_size);
+    if batch_size >= least {
+        return Ok(());
+    }
+    let message =
+        format!("[training] setting \"batch_size\" is {batch_size}, and framework \"{framework}\" compares images");
+    Err(Error::new(message).help(format!("wanted {least} or more")))
 }
 
 fn images(count: usize) -> String {
@@ -164,6 +175,10 @@ mod tests {
         );
         let large_batch = message(&format!("{small}[framework]\nname = 'vae'\n[training]\nbatch_size = 65"));
         assert!(large_batch.starts_with("[training] setting \"batch_size\" is 65 but the dataset has 64 images"));
+        assert_eq!(
+            message(&format!("{small}[framework]\nname = 'info_vae'\n[training]\nbatch_size = 1")),
+            "[training] setting \"batch_size\" is 1, and framework \"info_vae\" compares images\n       wanted 2 or more"
+        );
     }
 
     #[test]

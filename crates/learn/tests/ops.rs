@@ -9,7 +9,7 @@ use support::{Parts, chosen};
 use unbraid_data::{ImageShape, Rng, Seed};
 use unbraid_learn::ops::{
     Activation, ConvLayer, Direction, PixelLoss, Window, conv_stack, conv_stack_of_burn, is_on_cpu, linear,
-    linear_of_burn, pixel_sums,
+    linear_of_burn, mixture_log_densities, mixture_log_densities_of_burn, pixel_sums,
 };
 use unbraid_learn::reconstruction::RECONSTRUCTIONS;
 use unbraid_learn::tensors::floats;
@@ -277,4 +277,40 @@ fn encoding_without_gradients_gives_the_same_bits() {
     let recorded = conv_stack(images.clone(), Direction::Down, layers);
     let plain = conv_stack(images.inner(), Direction::Down, frozen);
     assert!(floats(recorded.inner()) == floats(plain));
+}
+
+#[test]
+fn densities_of_a_mixture_are_burns() {
+    let mut rng = Seed(1).stream("ops");
+    for (batch, latents) in [(1, 1), (5, 3), (40, 10)] {
+        let [codes, means, log_variances] = [(); 3].map(|()| random([batch, latents], &mut rng));
+        let log_weights = random([batch, batch], &mut rng).detach();
+        let way = |mixture: fn(Tensor<2>, Tensor<2>, Tensor<2>, Tensor<2>) -> Tensor<2>| {
+            let (means, log_variances, log_weights) = (means.clone(), log_variances.clone(), log_weights.clone());
+            move |codes| mixture(codes, means.clone(), log_variances.clone(), log_weights.clone())
+        };
+        assert_close(both(
+            &codes,
+            &[means.clone(), log_variances.clone()],
+            [&way(mixture_log_densities), &way(mixture_log_densities_of_burn)],
+        ));
+    }
+}
+
+#[test]
+fn densities_of_a_mixture_are_the_same_bits_on_any_number_of_threads() {
+    let mut rng = Seed(1).stream("ops");
+    let [codes, means, log_variances] = [(); 3].map(|()| random([100, 7], &mut rng));
+    let log_weights = random([100, 100], &mut rng).detach();
+    let bits = || {
+        let out = mixture_log_densities(codes.clone(), means.clone(), log_variances.clone(), log_weights.clone());
+        let gradients = out.clone().sum().backward();
+        let grads = [&codes, &means, &log_variances].map(|tensor| floats(tensor.grad(&gradients).unwrap()));
+        grads.iter().flatten().chain(&floats(out.inner())).map(|value| value.to_bits()).collect::<Vec<u32>>()
+    };
+    let first = bits();
+    for threads in [1, 2, 3] {
+        let pool = rayon::ThreadPoolBuilder::new().num_threads(threads).build().unwrap();
+        assert_eq!(pool.install(bits), first, "{threads} threads");
+    }
 }

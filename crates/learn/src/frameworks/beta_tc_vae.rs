@@ -69,7 +69,31 @@ impl Default for BetaTcVae {
     }
 }
 
+impl BetaTcVae {
+    /// The logarithms of `q(z)` and of each `q(z_l)`, over all images, at codes `[batch, latents]`: `[batch, 1 + latents]`.
+    fn log_densities(
+        &self,
+        model: &Model,
+        latents: &Tensor<2>,
+        posterior: &DiagonalGaussian,
+        n_images: usize,
+    ) -> Tensor<2> {
+        let n_batch = latents.dims()[0];
+        let log_weights = self.estimator.log_weights(n_batch, n_images);
+        let log_weights = Tensor::from_data(TensorData::new(log_weights, [n_batch, n_batch]), &latents.device());
+        let mixture = match model.parameters.device().has_kernels() {
+            true => ops::mixture_log_densities,
+            false => ops::mixture_log_densities_of_burn,
+        };
+        mixture(latents.clone(), posterior.mean.clone(), posterior.log_variance.clone(), log_weights)
+    }
+}
+
 impl Framework for BetaTcVae {
+    fn least_batch(&self) -> usize {
+        2
+    }
+
     fn reconstruction(&self) -> Option<&Reconstruction> {
         Some(&self.reconstruction)
     }
@@ -80,19 +104,15 @@ impl Framework for BetaTcVae {
 
     fn loss(&self, model: &Model, batch: &Batch, _state: &mut State, noise: &mut Rng) -> Losses {
         let images = batch.members[0].images.clone(); // [batch, pixels]
-        let [n_batch, n_pixels] = images.dims();
+        let n_pixels = images.dims()[1];
         let posterior = model.encode_gaussian(images.clone());
         let latents = posterior.sample(noise); // [batch, latents]
         let outputs = model.decode(latents.clone());
         let per_image = self.reconstruction.per_image(model, outputs, images);
 
-        let log_weights = self.estimator.log_weights(n_batch, batch.n_images);
-        let log_weights: Tensor<3> =
-            Tensor::from_data(TensorData::new(log_weights, [n_batch, n_batch, 1]), &latents.device());
-        let log_densities = log_densities(&latents, &posterior); // [batch, batch, latents]
-        let joint = log_sum_exp(log_densities.clone().sum_dim(2) + log_weights.clone()); // [batch, 1, 1]
-        let marginals = log_sum_exp(log_densities + log_weights).sum_dim(2); // [batch, 1, 1]
-        let (joint, marginals) = (joint.reshape([n_batch, 1]), marginals.reshape([n_batch, 1]));
+        let log_densities = self.log_densities(model, &latents, &posterior, batch.n_images); // [batch, 1 + latents]
+        let joint = log_densities.clone().narrow(1, 0, 1); // [batch, 1]
+        let marginals = log_densities.narrow(1, 1, model.latents()).sum_dim(1); // [batch, 1]
         let given_image = log_density(&latents, &posterior).sum_dim(1); // [batch, 1]
         let prior = log_prior(&latents).sum_dim(1); // [batch, 1]
 
@@ -121,15 +141,6 @@ impl Estimator {
     }
 }
 
-/// `log q(z_l | image j)` of each latent `l` of the code of image `i`, `[batch i, batch j, latents]`.
-fn log_densities(latents: &Tensor<2>, posterior: &DiagonalGaussian) -> Tensor<3> {
-    let code = latents.clone().unsqueeze_dim(1); // [batch, 1, latents]
-    let mean = posterior.mean.clone().unsqueeze_dim(0); // [1, batch, latents]
-    let inverse_deviation = (posterior.log_variance.clone() * -0.5).exp().unsqueeze_dim(0);
-    let constants = ((posterior.log_variance.clone() + (2.0 * PI).ln()) * -0.5).unsqueeze_dim(0);
-    ((code - mean) * inverse_deviation).powi_scalar(2) * -0.5 + constants
-}
-
 /// `log q(z_l | n)` of each latent of a code under its own image, `[batch, latents]`.
 fn log_density(latents: &Tensor<2>, posterior: &DiagonalGaussian) -> Tensor<2> {
     let scaled = (latents.clone() - posterior.mean.clone()) * (posterior.log_variance.clone() * -0.5).exp();
@@ -139,12 +150,6 @@ fn log_density(latents: &Tensor<2>, posterior: &DiagonalGaussian) -> Tensor<2> {
 /// `log p(z_l)` of each latent, `[batch, latents]`.
 fn log_prior(latents: &Tensor<2>) -> Tensor<2> {
     (latents.clone().powi_scalar(2) + (2.0 * PI).ln()) * -0.5
-}
-
-/// `ln sum_j exp(values)`, `[batch, 1, columns]` from `[batch, batch, columns]`, by way of the largest, so that nothing overflows.
-fn log_sum_exp(values: Tensor<3>) -> Tensor<3> {
-    let largest = values.clone().max_dim(1).detach();
-    (values - largest.clone()).exp().sum_dim(1).log() + largest
 }
 
 /// The row of the list.
@@ -222,7 +227,5 @@ mod tests {
         assert!(weights.iter().zip(wanted).all(|(a, b): (&f32, f32)| (a - b).abs() < 1e-6), "{weights:?}");
         let weights: Vec<f32> = Estimator::Minibatch.log_weights(2, 10).iter().map(|weight| weight.exp()).collect();
         assert!(weights.iter().all(|weight| (weight - 0.05).abs() < 1e-7), "{weights:?}");
-        // One image has no others.
-        assert_eq!(Estimator::Stratified.log_weights(1, 10), [0.1_f64.ln() as f32]);
     }
 }

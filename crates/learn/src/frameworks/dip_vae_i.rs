@@ -55,6 +55,10 @@ impl DipVaeI {
 }
 
 impl Framework for DipVaeI {
+    fn least_batch(&self) -> usize {
+        2
+    }
+
     fn reconstruction(&self) -> Option<&Reconstruction> {
         Some(&self.reconstruction)
     }
@@ -123,7 +127,8 @@ pub const ENTRY: Entry = Entry {
     about: "VAE whose posterior means are pulled towards an identity covariance",
     paper: "Kumar et al. 2018, Variational inference of disentangled latent concepts from unlabeled observations",
     settings: &[LAMBDA_OFFDIAGONAL, LAMBDA_DIAGONAL, RECONSTRUCTION, REDUCTION],
-    example: "",
+    // Smaller weights: penalties that make up most of the loss would hide the rest from a test by differences.
+    example: "lambda_offdiagonal = 1.0\nlambda_diagonal = 1.0",
     sampler: "single",
     build: |table| Ok(Box::new(settings::read::<DipVaeI>(table)?.check()?)),
     complete: settings::complete::<DipVaeI>,

@@ -93,6 +93,10 @@ impl InfoVae {
 }
 
 impl Framework for InfoVae {
+    fn least_batch(&self) -> usize {
+        2
+    }
+
     fn reconstruction(&self) -> Option<&Reconstruction> {
         Some(&self.reconstruction)
     }
@@ -164,7 +168,8 @@ pub const ENTRY: Entry = Entry {
         RECONSTRUCTION,
         REDUCTION,
     ],
-    example: "",
+    // A smaller weight: a penalty that makes up most of the loss would hide the rest from a test by differences.
+    example: "lambda = 10.0",
     sampler: "single",
     build: |table| Ok(Box::new(settings::read::<InfoVae>(table)?.check()?)),
     complete: settings::complete::<InfoVae>,

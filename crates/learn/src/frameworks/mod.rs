@@ -76,6 +76,11 @@ pub trait Framework: Send + Sync {
         1
     }
 
+    /// How many images a batch has at least; 2 for frameworks that look at how images of a batch differ.
+    fn least_batch(&self) -> usize {
+        1
+    }
+
     /// What the encoder's outputs mean.
     fn posterior(&self) -> Box<dyn Family> {
         Box::new(DiagonalGaussians)

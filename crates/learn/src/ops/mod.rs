@@ -14,12 +14,14 @@ use unbraid_kernels::LEAKY_SLOPE;
 pub(crate) mod buffers;
 mod conv_stack;
 mod linear;
+mod mixture;
 mod pixel_sums;
 mod sum;
 mod tensor_list;
 
 pub use conv_stack::{ConvLayer, Direction, Window, conv_stack, conv_stack_of_burn};
 pub use linear::{linear, linear_of_burn};
+pub use mixture::{mixture_log_densities, mixture_log_densities_of_burn};
 pub use pixel_sums::pixel_sums;
 pub use sum::{mean, sum};
 pub use unbraid_kernels::{Activation, PixelLoss};

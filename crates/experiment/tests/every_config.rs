@@ -2,21 +2,38 @@
 
 #![allow(clippy::unwrap_used, reason = "a test that cannot set itself up should panic")]
 
-use std::path::Path;
+use std::fs;
+use std::path::{Path, PathBuf};
 
-use unbraid_experiment::Config;
 use unbraid_experiment::prepare::prepare;
+use unbraid_experiment::watch::Nobody;
+use unbraid_experiment::{Config, run};
+
+/// The configs of a folder and of those in it.
+fn configs_in(folder: &Path) -> Vec<PathBuf> {
+    let entries = fs::read_dir(folder).unwrap().map(|entry| entry.unwrap().path());
+    let configs = entries.flat_map(|path| if path.is_dir() { configs_in(&path) } else { vec![path] });
+    configs.collect()
+}
 
 #[test]
 fn every_config_of_the_repository_can_be_started() {
     let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../configs");
-    let mut n_checked = 0;
-    for entry in std::fs::read_dir(folder).unwrap() {
-        let path = entry.unwrap().path();
-        let config = Config::load(&path, &[]).unwrap_or_else(|error| panic!("{error}"));
-        prepare(&config).unwrap_or_else(|error| panic!("{}: {error}", path.display()));
+    // What the config of the features' run leaves, after one step.
+    let place = tempfile::tempdir().unwrap();
+    let features = place.path().join("features");
+    let short = ["training.steps=1", "training.batch_size=2", "rows=4", "metrics=[]"].map(String::from);
+    let config = Config::load(&folder.join("frameworks/dfc_vae_features.toml"), &short).unwrap();
+    run::start(&config, prepare(&config).unwrap(), &features, &mut Nobody).unwrap();
+
+    let configs = configs_in(&folder);
+    for path in &configs {
+        let config = Config::load(path, &[]).unwrap_or_else(|error| panic!("{error}"));
         assert_eq!(Config::parse(&config.to_toml(), &[]).unwrap(), config, "{}", path.display());
-        n_checked += 1;
+        let needs_features = config.framework.settings.contains_key("features");
+        let change = needs_features.then(|| format!("framework.features={}", features.display()));
+        let config = Config::load(path, change.as_slice()).unwrap();
+        prepare(&config).unwrap_or_else(|error| panic!("{}: {error}", path.display()));
     }
-    assert!(n_checked >= 3);
+    assert!(configs.len() >= 5);
 }

@@ -133,9 +133,9 @@ fn only_what_does_not_decide_the_training_may_change() {
     for key in ["seed", "framework.beta", "training.batch_size", "dataset.name"] {
         let message = place.refusal(&["resume", "a", "--set", &format!("{key}=2")], 2);
         assert!(message.contains(&format!("a run goes on with the \"{key}\" that it was started with")), "{message}");
-        assert!(
-            message.contains("only training.steps, training.checkpoint_every, selection.checkpoint, rows, rows_seed and metrics may change")
-        );
+        assert!(message.contains(
+            "only training.steps, training.checkpoint_every, selection.checkpoint, rows, rows_seed, metrics, "
+        ));
     }
     let message = place.refusal(&["resume", "a", "--set", "training.steps=30"], 2);
     assert!(message.contains("was taken after step 40, past the 30"), "{message}");
@@ -190,4 +190,48 @@ fn a_folder_that_is_removed_while_it_trains_is_a_failure_on_the_way() {
     let errors = String::from_utf8(output.stderr).unwrap();
     assert_eq!(output.status.code(), Some(1), "{errors}");
     assert!(errors.contains("error: a was removed while the run went on"), "{errors}");
+}
+
+/// A run with the features of another, in a folder of their own.
+const WITH_FEATURES: &str = "[dataset]\nname = 'xy_squares'\nsquares = 1\nrgb = false\n[framework]\nname = 'dfc_vae'\n\
+                             features = 'features'\n[model]\nname = 'mlp'\nlatents = 2\nencoder = [16]\ndecoder = [16]\n\
+                             [training]\nsteps = 20\nbatch_size = 8\n[[metrics]]\nname = 'mig'\n";
+
+#[test]
+fn a_run_with_features_goes_on_from_anywhere_and_only_with_the_same_features() {
+    let place = Place::with_features_for(WITH_FEATURES);
+    place.write("run.toml", WITH_FEATURES);
+    place.output(&["train", "run.toml", "--out", "a"]);
+    let absolute = place.path("features").canonicalize().unwrap();
+    let config = fs::read_to_string(place.path("a/config.toml")).unwrap();
+    assert!(config.contains(&format!("features = \"{}\"", absolute.display())), "{config}");
+
+    // From another folder.
+    fs::create_dir(place.path("elsewhere")).unwrap();
+    let from_elsewhere = |arguments: &[&str]| {
+        let output = place.command(arguments).current_dir(place.path("elsewhere")).output().unwrap();
+        assert!(output.status.success(), "{arguments:?}: {}", String::from_utf8_lossy(&output.stderr));
+    };
+    from_elsewhere(&["resume", "../a", "--set", "training.steps=30"]);
+    from_elsewhere(&["traverse", "../a"]);
+    from_elsewhere(&["evaluate", "../a"]);
+    from_elsewhere(&["report", "../a"]);
+
+    // Without the features' run, scores and pages can be had, a model not; nor with one that is another.
+    fs::rename(place.path("features"), place.path("moved")).unwrap();
+    place.output(&["evaluate", "a"]);
+    for command in ["resume", "traverse"] {
+        let message = place.refusal(&[command, "a"], 2);
+        assert!(
+            message.contains("[framework] setting \"features\" is") && message.contains("no such folder"),
+            "{message}"
+        );
+        assert!(message.contains("--set framework.features=FOLDER"), "{message}");
+    }
+    place.output(&["resume", "a", "--set", "framework.features=moved", "--set", "training.steps=40"]);
+    place.output(&["resume", "moved", "--set", "training.steps=50"]);
+    let message = place.refusal(&["resume", "a", "--set", "training.steps=60"], 2);
+    let wanted = "a/model.safetensors: \"features.encoder.hidden0.weight\" is not what the checkpoint was trained with";
+    assert!(message.contains(wanted), "{message}");
+    assert!(message.contains("was trained further, or is another one"), "{message}");
 }

@@ -96,7 +96,7 @@ fn compare(place: &Place, wanted: &str, found: &str) {
 
 #[test]
 fn one_thread_or_two_give_the_same_bytes() {
-    let place = Place::new();
+    let place = Place::with_features_for(&every_framework().collect::<String>());
     place.write("small.toml", SMALL);
     place.write("pairs.toml", PAIRS);
     let mut configs = vec!["small.toml".to_string(), "pairs.toml".to_string()];
@@ -136,7 +136,7 @@ fn every_framework_resumes_to_the_same_bytes_with_selection_on() {
 
 /// Gives how often a run was killed before its end.
 fn kill_and_resume(config: &str, attempts: usize) -> usize {
-    let place = Place::new();
+    let place = Place::with_features_for(config);
     place.write("run.toml", config);
     let began = Instant::now();
     place.output(&["train", "run.toml", "--out", "alone"]);

@@ -7,9 +7,18 @@ use unbraid_data::{Error, Result};
 
 use crate::config::{Config, KEYS, parse_toml};
 
-/// How long the training goes on, what is encoded and what is measured may change; what decides a training step may not.
-const MAY_CHANGE: &[&str] =
-    &["training.steps", "training.checkpoint_every", "selection.checkpoint", "rows", "rows_seed", "metrics"];
+/// How long the training goes on, what is encoded and what is measured may change; what decides a training step may not. Of a run that
+/// gives features the folder may change, for its weights are in the checkpoint and must be the same.
+const MAY_CHANGE: &[&str] = &[
+    "training.steps",
+    "training.checkpoint_every",
+    "selection.checkpoint",
+    "rows",
+    "rows_seed",
+    "metrics",
+    "framework.features",
+    "framework.reconstruction.features",
+];
 
 impl Config {
     /// The part of the config that decides each training step, as TOML.
@@ -57,12 +66,10 @@ fn only_these() -> String {
 /// The table without what may change.
 fn deciding(mut table: Table) -> Table {
     for path in MAY_CHANGE {
-        match path.split_once('.') {
-            None => table.remove(*path),
-            Some((section, key)) => {
-                table.get_mut(section).and_then(Value::as_table_mut).and_then(|section| section.remove(key))
-            }
-        };
+        let (sections, key) = path.rsplit_once('.').map_or((None, *path), |(sections, key)| (Some(sections), key));
+        let section = sections.iter().flat_map(|sections| sections.split('.'));
+        let section = section.fold(Some(&mut table), |table, name| table?.get_mut(name)?.as_table_mut());
+        section.and_then(|section| section.remove(key));
     }
     table
 }
@@ -108,8 +115,8 @@ mod tests {
         assert_eq!(
             message,
             "\"optimiser.epsilon\" is not what the checkpoint was trained with: it is 0.000001, and was 0.00000001\n       \
-             only training.steps, training.checkpoint_every, selection.checkpoint, rows, rows_seed and metrics may change in a \
-             run"
+             only training.steps, training.checkpoint_every, selection.checkpoint, rows, rows_seed, metrics, framework.features and \
+             framework.reconstruction.features may change in a run"
         );
     }
 
@@ -120,6 +127,25 @@ mod tests {
         config(&["training.steps=9", "rows=20", "rows_seed=4"])
             .check_origin(&format!("metrics = []\n{origin}"))
             .unwrap();
+    }
+
+    #[test]
+    fn the_folder_of_a_run_that_gives_features_may_change_and_nothing_beside_it() {
+        for [name, section] in [["dfc_vae", "framework"], ["vae", "framework.reconstruction"]] {
+            let perceptual = "framework.reconstruction={ name = 'perceptual' }";
+            let config = |folder: &str, weight: f64| {
+                let change = [format!("{section}.features={folder}"), format!("{section}.pixel_weight={weight:?}")];
+                let mut changes = vec![format!("framework={{ name = '{name}' }}")];
+                changes.extend((name == "vae").then(|| perceptual.to_string()));
+                changes.extend(change);
+                Config::parse(SMALL, &changes).unwrap()
+            };
+            let origin = config("runs/ae", 2.0).origin();
+            assert!(!origin.contains("runs/ae"), "{origin}");
+            config("elsewhere/ae", 2.0).check_origin(&origin).unwrap();
+            let message = config("runs/ae", 3.0).check_origin(&origin).unwrap_err().to_string();
+            assert!(message.starts_with(&format!("\"{section}.pixel_weight\" is not what")), "{message}");
+        }
     }
 
     #[test]

@@ -5,8 +5,9 @@
 use std::fs;
 use std::path::{Path, PathBuf};
 
-use unbraid_experiment::Config;
 use unbraid_experiment::prepare::prepare;
+use unbraid_experiment::watch::Nobody;
+use unbraid_experiment::{Config, run};
 
 /// The configs of a folder and of those in it.
 fn configs_in(folder: &Path) -> Vec<PathBuf> {
@@ -18,11 +19,21 @@ fn configs_in(folder: &Path) -> Vec<PathBuf> {
 #[test]
 fn every_config_of_the_repository_can_be_started() {
     let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../configs");
+    // What the config of the features' run leaves, after one step.
+    let place = tempfile::tempdir().unwrap();
+    let features = place.path().join("features");
+    let short = ["training.steps=1", "training.batch_size=2", "rows=4", "metrics=[]"].map(String::from);
+    let config = Config::load(&folder.join("frameworks/dfc_vae_features.toml"), &short).unwrap();
+    run::start(&config, prepare(&config).unwrap(), &features, &mut Nobody).unwrap();
+
     let configs = configs_in(&folder);
     for path in &configs {
         let config = Config::load(path, &[]).unwrap_or_else(|error| panic!("{error}"));
-        prepare(&config).unwrap_or_else(|error| panic!("{}: {error}", path.display()));
         assert_eq!(Config::parse(&config.to_toml(), &[]).unwrap(), config, "{}", path.display());
+        let needs_features = config.framework.settings.contains_key("features");
+        let change = needs_features.then(|| format!("framework.features={}", features.display()));
+        let config = Config::load(path, change.as_slice()).unwrap();
+        prepare(&config).unwrap_or_else(|error| panic!("{}: {error}", path.display()));
     }
     assert!(configs.len() >= 5);
 }

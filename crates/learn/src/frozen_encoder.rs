@@ -100,7 +100,9 @@ fn checkpoint_path(folder: &Path) -> Result<PathBuf> {
     let (config, best, last) =
         (folder.join("config.toml"), folder.join("best.safetensors"), folder.join("model.safetensors"));
     if !folder.exists() {
-        return Err(Error::new("there is no such folder").help(HOW));
+        return Err(Error::new("there is no such folder").help(HOW).more_help(
+            "one that was moved is told to the run that needs it by `unbraid resume RUN --set framework.features=FOLDER`",
+        ));
     }
     if !config.is_file() {
         return Err(Error::new("it holds no run, for it has no config.toml").help(HOW));

@@ -222,13 +222,21 @@ impl Row {
     /// The section that names it, with every default.
     fn in_a_config(&self) -> Result<String> {
         let defaults = (self.complete)(&Table::new())?;
+        let settings = self
+            .settings
+            .iter()
+            .filter_map(|setting| defaults.get(setting.name).map(|value| format!("{} = {value}", setting.name)));
         let lines = match self.kind {
-            "reconstruction" => vec!["[framework]".to_string(), format!("reconstruction = \"{}\"", self.name)],
+            "reconstruction" => {
+                let settings: String = settings.map(|setting| format!(", {setting}")).collect();
+                let chosen = match settings.as_str() {
+                    "" => format!("\"{}\"", self.name),
+                    settings => format!("{{ name = \"{}\"{settings} }}", self.name),
+                };
+                vec!["[framework]".to_string(), format!("reconstruction = {chosen}")]
+            }
             kind => {
                 let section = if kind == "metric" { "[[metrics]]".to_string() } else { format!("[{kind}]") };
-                let settings = self.settings.iter().filter_map(|setting| {
-                    defaults.get(setting.name).map(|value| format!("{} = {value}", setting.name))
-                });
                 [section, format!("name = \"{}\"", self.name)].into_iter().chain(settings).collect()
             }
         };

@@ -43,6 +43,16 @@ impl Place {
         Self(TempDir::new().unwrap())
     }
 
+    /// One with a small run called `features`, whose encoder gives features of grey pictures, where the config names it.
+    pub fn with_features_for(config: &str) -> Self {
+        let place = Self::new();
+        if config.contains("features = 'features'") {
+            place.write("features.toml", SMALL);
+            place.output(&["train", "features.toml", "--out", "features", "--set", "metrics=[]"]);
+        }
+        place
+    }
+
     pub fn path(&self, name: &str) -> PathBuf {
         self.0.path().join(name)
     }

@@ -12,7 +12,7 @@ use unbraid_experiment::run::start;
 use unbraid_experiment::watch::Nobody;
 use unbraid_learn::{Batch, Member};
 
-const SMALL: &str = "seed = 7\n[dataset]\nname = 'synth_linear'\n[model]\nname = 'linear'\n[optimiser]\nname = 'sgd'\n\
+const SMALL: &str = "seed = 7\nrows = 40\nmetrics = []\n[dataset]\nname = 'synth_linear'\n[model]\nname = 'linear'\n[optimiser]\nname = 'sgd'\n\
                      [training]\nsteps = 7\nbatch_size = 8\n";
 
 /// Each shape of a way from 0 to 0.8 over 4 steps that begins at step 1, and how far along it the first 7 steps are, of 1.

@@ -8,9 +8,9 @@ mod support;
 use std::ops::Range;
 
 use burn::tensor::Tensor;
-use support::{PICTURE, POINT, Parts, batch, chosen, losses};
+use support::{PICTURE, POINT, Parts, batch, chosen, losses, table};
 use unbraid_data::ImageShape;
-use unbraid_data::settings::Setting;
+use unbraid_data::settings::{Setting, Values};
 use unbraid_learn::frameworks::{Entry, FRAMEWORKS};
 use unbraid_learn::losses::MAIN;
 use unbraid_learn::networks::NETWORKS;
@@ -332,4 +332,31 @@ fn an_image_has_the_same_code_alone_and_among_others() {
         let (alone, among) = (codes(1), codes(5));
         assert!(alone.iter().zip(&among).all(|(a, b)| (a - b).abs() <= 1e-5), "{}: {alone:?} {among:?}", network.name);
     }
+}
+
+/// In the middle of a schedule the loss is that of a constant weight in the middle.
+#[test]
+fn every_weight_follows_its_schedule() {
+    let mut n_checked = 0;
+    for entry in FRAMEWORKS {
+        for setting in entry.settings {
+            let Values::Schedule(least, most) = setting.values else { continue };
+            let (from, to) = (0.25_f64.clamp(least, most), 0.75_f64.clamp(least, most));
+            let total = |value: String, step: u64| {
+                let mut settings = table(entry.example);
+                settings.extend(table(&format!("{} = {value}", setting.name)));
+                let learner = Parts::new((entry.name, &settings.to_string()), SMALL, POINT).learner();
+                losses(&learner, &batch(&learner, step, 4)).read_out().0
+            };
+            for (shape, step) in [("linear", 12), ("cosine", 12), ("cyclic", 12), ("cyclic", 16)] {
+                let moving = format!("{{ from = {from:?}, to = {to:?}, steps = 4, start = 10, shape = '{shape}' }}");
+                let middle = format!("{:?}", (from + to) / 2.0);
+                let (moving, middle) = (total(moving, step), total(middle, step));
+                let place = format!("{}.{}, {shape}, step {step}", entry.name, setting.name);
+                assert!((moving - middle).abs() <= 1e-6 * middle.abs(), "{place}: {moving} is not {middle}");
+            }
+            n_checked += 1;
+        }
+    }
+    assert!(n_checked >= 3, "only {n_checked} weights were followed");
 }

@@ -6,8 +6,8 @@
 //! pairs of weakly supervised frameworks would see each other, and trained codes would be computed by other numbers than
 //! those that were trained.
 //!
-//! It is made of burn's operations, which go over the large images next to the input several times. At batch 64 a step takes
-//! some PRICE times that of `conv64`.
+//! It is made of burn's operations, which go over the large images next to the input several times: at batch 64 a step takes about
+//! 1.8 times the processor time of one of `conv64`.
 
 use burn::tensor::Tensor;
 use burn::tensor::activation::relu;

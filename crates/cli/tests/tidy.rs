@@ -116,6 +116,18 @@ fn with_part(document: &str, start: &str, end: &str, part: &str) -> String {
 }
 
 #[test]
+fn every_framework_has_a_section_and_a_config() {
+    let docs = fs::read_to_string(root().join("docs/frameworks.md")).unwrap();
+    let headings: Vec<&str> = docs.lines().filter(|line| line.starts_with("### ")).collect();
+    for row in rows("frameworks") {
+        let name = row["name"].as_str().unwrap();
+        let is_told = headings.iter().any(|heading| heading.contains(&format!("`{name}`")));
+        assert!(is_told, "docs/frameworks.md has no section on {name}");
+        assert!(root().join(format!("configs/frameworks/{name}.toml")).exists(), "{name} has no config");
+    }
+}
+
+#[test]
 fn the_readme_of_metrics_has_all_of_them_and_their_current_scores_of_known_codes() {
     let path = root().join("docs/metrics.md");
     let found = fs::read_to_string(&path).unwrap();

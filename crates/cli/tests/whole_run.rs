@@ -6,6 +6,7 @@ mod support;
 
 use serde_json::Value;
 use support::{Place, SMALL};
+use unbraid_learn::frameworks::FRAMEWORKS;
 
 fn trained() -> Place {
     let place = Place::new();
@@ -146,6 +147,19 @@ fn the_speed_of_training_is_told_for_every_case() {
     assert!(speeds["peak_gflops"].as_f64().unwrap() > 0.0, "{speeds}");
     let table = place.output(&["bench", "train", "--seconds", "0", "--cases", "encode.c1"]);
     assert!(table.contains("encode.c1") && !table.contains("mlp"), "{table}");
+}
+
+#[test]
+fn the_cost_of_a_step_is_told_for_every_framework() {
+    let place = Place::new();
+    let quick = ["bench", "frameworks", "--rounds", "1", "--batch-size", "2"];
+    let costs: Value = serde_json::from_str(&place.output(&[&quick[..], &["--json"]].concat())).unwrap();
+    let table = place.output(&quick);
+    for entry in FRAMEWORKS {
+        assert!(costs[entry.name].as_f64().unwrap() > 0.0, "{}: {costs}", entry.name);
+        assert!(table.contains(entry.name), "{}: {table}", entry.name);
+    }
+    assert_eq!(costs["beta_vae"], 1.0);
 }
 
 #[test]

@@ -3,15 +3,17 @@
 //! All frameworks take a step in turn, round after round, so that other work on the machine slows all of them; the cost is the median
 //! over rounds of a framework's time over that of `beta_vae` in the same round.
 
+use std::path::PathBuf;
 use std::time::{Duration, Instant};
 
 use ndarray::Array2;
 use rand::RngExt;
 use serde_json::{Map, Value, json};
 use toml::Table;
+use unbraid_data::whole_file::{create_folder, write_whole};
 use unbraid_data::{Error, ImageShape, Result, Seed};
-use unbraid_learn::frameworks::{self, FRAMEWORKS};
-use unbraid_learn::{Batch, Device, Learner, Member, networks, optimisers};
+use unbraid_learn::frameworks::{self, Entry, FRAMEWORKS};
+use unbraid_learn::{Batch, Device, Learner, Member, checkpoint, networks, optimisers};
 
 use crate::Outcome;
 use crate::output::print;
@@ -41,8 +43,9 @@ pub struct Arguments {
 /// Carries out the command.
 pub fn run(arguments: &Arguments) -> Result<Outcome> {
     let batch_size = arguments.batch_size as usize;
-    let mut contenders =
-        FRAMEWORKS.iter().map(|entry| Contender::new(entry.name, batch_size)).collect::<Result<Vec<Contender>>>()?;
+    let features = FeaturesRun::write()?;
+    let contenders = FRAMEWORKS.iter().map(|entry| Contender::new(entry, &features, batch_size));
+    let mut contenders = contenders.collect::<Result<Vec<Contender>>>()?;
     for round in 0..N_WARM_UP + arguments.rounds as usize {
         for contender in &mut contenders {
             let took = contender.step()?;
@@ -84,12 +87,13 @@ struct Contender {
 }
 
 impl Contender {
-    fn new(name: &'static str, batch_size: usize) -> Result<Self> {
-        let network = networks::build(NETWORK, &Table::new(), SHAPE)?;
-        let framework = frameworks::build(name, &Table::new())?;
-        let n_members = framework.arity() * framework.n_batches();
-        let optimiser = optimisers::build("adam", &Table::new())?;
-        let learner = Learner::new(network, framework, optimiser, SHAPE, SEED, Device::cpu())?;
+    fn new(entry: &'static Entry, features: &FeaturesRun, batch_size: usize) -> Result<Self> {
+        let mut settings = Table::new();
+        if entry.settings.iter().any(|setting| setting.name == "features") {
+            settings.insert("features".to_string(), features.0.display().to_string().into());
+        }
+        let learner = learner(entry.name, &settings)?;
+        let n_members = learner.framework.arity() * learner.framework.n_batches();
         let mut rng = SEED.stream("bench");
         let mut member = || Member {
             images: learner.model.parameters.tensor(
@@ -100,7 +104,7 @@ impl Contender {
             factors: Array2::zeros((batch_size, 0)),
         };
         let members = (0..n_members).map(|_| member()).collect();
-        Ok(Self { name, learner, members, secs: Vec::new() })
+        Ok(Self { name: entry.name, learner, members, secs: Vec::new() })
     }
 
     fn n_images(&self) -> usize {
@@ -113,6 +117,35 @@ impl Contender {
         let began = Instant::now();
         self.learner.step(&batch, LEARNING_RATE)?;
         Ok(began.elapsed())
+    }
+}
+
+fn learner(framework: &str, settings: &Table) -> Result<Learner> {
+    let network = networks::build(NETWORK, &Table::new(), SHAPE)?;
+    let framework = frameworks::build(framework, settings)?;
+    let optimiser = optimisers::build("adam", &Table::new())?;
+    Learner::new(network, framework, optimiser, SHAPE, SEED, Device::cpu())
+}
+
+/// The folder of a run that was not trained, for frameworks that want features; gone when it is no longer needed.
+struct FeaturesRun(PathBuf);
+
+impl FeaturesRun {
+    fn write() -> Result<Self> {
+        let run = Self(std::env::temp_dir().join(format!("unbraid-bench-{}", std::process::id())));
+        create_folder(&run.0)?;
+        let config = format!("[framework]\nname = \"ae\"\n[model]\nname = \"{NETWORK}\"\n");
+        let bytes = checkpoint::write(&learner("ae", &Table::new())?, &config)?;
+        write_whole(&run.0.join("config.toml"), config.as_bytes())?;
+        write_whole(&run.0.join("model.safetensors"), &bytes)?;
+        Ok(run)
+    }
+}
+
+impl Drop for FeaturesRun {
+    fn drop(&mut self) {
+        // What cannot be removed is cleared away with other temporary files.
+        let _ = std::fs::remove_dir_all(&self.0);
     }
 }
 

@@ -342,6 +342,33 @@ fn the_sigmas_of_mdl_vae_settle_at_the_closed_form() {
 }
 
 #[test]
+fn beta_hat_of_a_trained_l_vae_is_the_same_whatever_the_sigmas_start_from() {
+    let mut found = Vec::new();
+    for (sigma0, sigma1) in [(1.0, 1.0), (0.5, 2.0), (2.0, 1.0)] {
+        let settings = format!("sigma0 = {sigma0:?}\nsigma1 = {sigma1:?}");
+        let network = ("mlp", "latents = 4\nencoder = [32]\ndecoder = [32]");
+        let mut learner = Parts::new(("l_vae", &settings), network, POINT).learner();
+        let (mut reconstruction, mut kl, mut beta_hat) = (0.0, 0.0, 0.0);
+        for step in 0..4000 {
+            // Ten times as far apart as the prior's, so that the latents are worth their KL divergence.
+            let mut rng = Seed(9).stream_at("points", step);
+            let points = (0..128 * POINT.n_pixels()).map(|_| 10.0 * rng.sample::<f32, _>(StandardNormal)).collect();
+            let batch = batch_of(&learner, step, vec![points]);
+            let losses = learner.step(&batch, 2e-3).unwrap();
+            if step >= 3000 {
+                reconstruction += part(&losses, "reconstruction") / 1000.0;
+                kl += part(&losses, "kl") / 1000.0;
+                beta_hat += part(&losses, "beta_hat") / 1000.0;
+            }
+        }
+        let wanted = (reconstruction / kl).sqrt();
+        assert!((beta_hat - wanted).abs() < 0.02 * wanted, "{beta_hat} is not {wanted}");
+        found.push(beta_hat);
+    }
+    assert!(found.iter().all(|beta_hat| (beta_hat / found[0] - 1.0).abs() < 0.05), "{found:?}");
+}
+
+#[test]
 fn losses_that_vanish_leave_every_sigma_above_zero_and_every_number_finite() {
     // Images of 0 are reconstructed exactly by latents that tell nothing.
     let frameworks = ["strong", "weak", "v1", "v2", "v3"].map(|variant| ("mdl_vae", format!("variant = '{variant}'")));
@@ -357,4 +384,84 @@ fn losses_that_vanish_leave_every_sigma_above_zero_and_every_number_finite() {
         let parameters = learner.model.parameters.iter().flat_map(|(_, values)| floats(values.clone().inner()));
         assert!(parameters.into_iter().all(f32::is_finite), "{framework} {settings}");
     }
+}
+
+/// A learner of `vae_orthogonal` whose codes have no noise to speak of.
+fn orthogonal_learner(latents: usize) -> Learner {
+    let network = format!("latents = {latents}\nencoder = [5]\ndecoder = [7]\nnonlinearity = 'tanh'");
+    let mut learner = Parts::new(("vae_orthogonal", ""), ("mlp", &network), POINT).learner();
+    let mut weight = floats(learner.model.parameters.get("encoder.outputs.weight"));
+    weight.iter_mut().enumerate().filter(|(i, _)| i % (2 * latents) >= latents).for_each(|(_, weight)| *weight = 0.0);
+    let bias = (0..2 * latents).map(|output| if output < latents { 0.1 } else { -200.0 }).collect();
+    learner.model.parameters.replace("encoder.outputs.weight", weight, &[5, 2 * latents]).unwrap();
+    learner.model.parameters.replace("encoder.outputs.bias", bias, &[1, 2 * latents]).unwrap();
+    learner
+}
+
+/// The mean over pairs of latents of the squared products of columns of the decoder's Jacobian, `W1 diag(1 - tanh^2) W2` for its two
+/// layers, and over the codes of some images.
+fn mean_squared_product(learner: &Learner, n_images: usize) -> f64 {
+    let (latents, pixels) = (learner.model.latents(), POINT.n_pixels());
+    let matrix =
+        |name: &str| -> Vec<f64> { floats(learner.model.parameters.get(name)).into_iter().map(f64::from).collect() };
+    let [w1, b1, w2] = ["decoder.hidden0.weight", "decoder.hidden0.bias", "decoder.outputs.weight"].map(matrix);
+    let hidden = b1.len();
+    let images = batch(learner, 0, n_images).members[0].images.clone();
+    let mut total = 0.0;
+    for code in floats(learner.model.encode(images).code()).chunks(latents) {
+        let slope = |h: usize| {
+            let input: f64 = (0..latents).map(|i| f64::from(code[i]) * w1[i * hidden + h]).sum::<f64>() + b1[h];
+            1.0 - input.tanh().powi(2)
+        };
+        let entry = |pixel: usize, i: usize| -> f64 {
+            (0..hidden).map(|h| w1[i * hidden + h] * slope(h) * w2[h * pixels + pixel]).sum()
+        };
+        for (i, j) in (0..latents).flat_map(|i| (0..latents).map(move |j| (i, j))).filter(|(i, j)| i != j) {
+            let product: f64 = (0..pixels).map(|pixel| entry(pixel, i) * entry(pixel, j)).sum();
+            total += product.powi(2) / (latents * (latents - 1) * n_images) as f64;
+        }
+    }
+    total
+}
+
+/// The part `orthogonality` with the draws of each of some steps.
+fn orthogonality(learner: &Learner, n_images: usize, steps: u64) -> Vec<f64> {
+    let of_step = |step| {
+        let (_, parts) = losses(learner, &batch(learner, step, n_images)).read_out();
+        f64::from(parts.iter().find(|part| part.name == "orthogonality").unwrap().value)
+    };
+    (0..steps).map(of_step).collect()
+}
+
+#[test]
+fn the_penalty_of_vae_orthogonal_is_that_of_the_dense_jacobian() {
+    // Two latents are one pair, whatever is drawn: what is left is the error of the differences.
+    let learner = orthogonal_learner(2);
+    let (found, truth) = (orthogonality(&learner, 16, 1)[0], mean_squared_product(&learner, 16));
+    assert!((found / truth - 1.0).abs() < 0.03, "{found} is not {truth}");
+    // Of four latents one pair of six is drawn for each image: in expectation the mean over all.
+    let learner = orthogonal_learner(4);
+    let (found, truth) = (orthogonality(&learner, 16, 1000), mean_squared_product(&learner, 16));
+    let mean = found.iter().sum::<f64>() / found.len() as f64;
+    let variance = found.iter().map(|value| (value - mean).powi(2)).sum::<f64>() / found.len() as f64;
+    let error = (variance / found.len() as f64).sqrt();
+    assert!(error < 0.03 * truth, "{error} is no small part of {truth}");
+    assert!((mean - truth).abs() < 0.03 * truth + 4.0 * error, "{mean} is not {truth}, give or take {error}");
+}
+
+#[test]
+fn the_penalty_of_vae_orthogonal_is_nothing_for_orthogonal_columns() {
+    // Each latent bends by a tanh of its own, and the two bent latents go into orthogonal directions of lengths 5 and 3.
+    let network = ("mlp", "latents = 2\nencoder = [5]\ndecoder = [2]\nnonlinearity = 'tanh'");
+    let mut learner = Parts::new(("vae_orthogonal", ""), network, POINT).learner();
+    let directions = vec![3.0, 0.0, 4.0, 0.0, 0.0, 0.0, -0.8, 2.0, 0.6, 0.0, 2.0, 0.0];
+    learner.model.parameters.replace("decoder.hidden0.weight", vec![1.5, 0.0, 0.0, -0.7], &[2, 2]).unwrap();
+    learner.model.parameters.replace("decoder.outputs.weight", directions, &[2, 6]).unwrap();
+    // Products of columns of lengths up to 7 and 2, known to 1e-6 over steps of 1/64: 1e-3, in squares 1e-6.
+    for found in orthogonality(&learner, 16, 20) {
+        assert!(found < 1e-6, "{found}");
+    }
+    let turned = vec![3.0, 0.0, 4.0, 0.0, 0.0, 0.0, 3.0, 2.0, 0.6, 0.0, 2.0, 0.0];
+    learner.model.parameters.replace("decoder.outputs.weight", turned, &[2, 6]).unwrap();
+    assert!(orthogonality(&learner, 16, 1)[0] > 1.0);
 }

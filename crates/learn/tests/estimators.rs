@@ -6,7 +6,7 @@ mod support;
 
 use rand::RngExt;
 use rand_distr::StandardNormal;
-use support::{POINT, Parts, batch_of, losses};
+use support::{POINT, Parts, batch, batch_of, losses};
 use unbraid_data::{ImageShape, Seed};
 use unbraid_learn::tensors::floats;
 use unbraid_learn::{Batch, Learner, StepLosses};
@@ -339,33 +339,6 @@ fn the_sigmas_of_mdl_vae_settle_at_the_closed_form() {
             assert!((square - wanted).abs() < allowed, "{variant}: {name}^2 is {square} and not {wanted}");
         }
     }
-}
-
-#[test]
-fn beta_hat_of_a_trained_l_vae_is_the_same_whatever_the_sigmas_start_from() {
-    let mut found = Vec::new();
-    for (sigma0, sigma1) in [(1.0, 1.0), (0.5, 2.0), (2.0, 1.0)] {
-        let settings = format!("sigma0 = {sigma0:?}\nsigma1 = {sigma1:?}");
-        let network = ("mlp", "latents = 4\nencoder = [32]\ndecoder = [32]");
-        let mut learner = Parts::new(("l_vae", &settings), network, POINT).learner();
-        let (mut reconstruction, mut kl, mut beta_hat) = (0.0, 0.0, 0.0);
-        for step in 0..4000 {
-            // Ten times as far apart as the prior's, so that the latents are worth their KL divergence.
-            let mut rng = Seed(9).stream_at("points", step);
-            let points = (0..128 * POINT.n_pixels()).map(|_| 10.0 * rng.sample::<f32, _>(StandardNormal)).collect();
-            let batch = batch_of(&learner, step, vec![points]);
-            let losses = learner.step(&batch, 2e-3).unwrap();
-            if step >= 3000 {
-                reconstruction += part(&losses, "reconstruction") / 1000.0;
-                kl += part(&losses, "kl") / 1000.0;
-                beta_hat += part(&losses, "beta_hat") / 1000.0;
-            }
-        }
-        let wanted = (reconstruction / kl).sqrt();
-        assert!((beta_hat - wanted).abs() < 0.02 * wanted, "{beta_hat} is not {wanted}");
-        found.push(beta_hat);
-    }
-    assert!(found.iter().all(|beta_hat| (beta_hat / found[0] - 1.0).abs() < 0.05), "{found:?}");
 }
 
 #[test]

@@ -360,3 +360,19 @@ fn every_weight_follows_its_schedule() {
     }
     assert!(n_checked >= 3, "only {n_checked} weights were followed");
 }
+
+#[test]
+fn every_network_has_the_same_bits_on_any_number_of_threads() {
+    for network in NETWORKS {
+        let checkpoint_on = |threads: usize| {
+            let pool = rayon::ThreadPoolBuilder::new().num_threads(threads).build().unwrap();
+            pool.install(|| {
+                let mut learner = Parts::new(("vae", ""), (network.name, "latents = 2"), PICTURE).learner();
+                advance(&mut learner, 0..2, 20, 1e-3);
+                checkpoint::write(&learner, "").unwrap()
+            })
+        };
+        let one = checkpoint_on(1);
+        assert!([2, 3].into_iter().all(|threads| checkpoint_on(threads) == one), "{}", network.name);
+    }
+}

@@ -79,7 +79,7 @@ impl Network for Conv64Locatello {
 /// The row of the list.
 pub const ENTRY: Entry = Entry {
     name: "conv64_locatello",
-    about: "as conv64, with 2x2 windows in the encoder's last two convolutions, as in disentanglement_lib",
+    about: "as conv64, with 2x2 windows in encoder layers 3 and 4 (disentanglement_lib)",
     paper: "Locatello et al. 2019, Challenging common assumptions",
     sides: &[SIDE],
     settings: &[LATENTS],

@@ -28,9 +28,9 @@ const DOWN: [usize; 5] = [32, 32, 64, 64, 32];
 /// Channels after each transposed convolution but the last.
 const UP: [usize; 5] = [64, 64, 32, 32, 3];
 const HIDDEN: usize = 256;
-const ONE_BY_ONE_STEP: Window = Window { kernel: 4, stride: 1, padding: 0 };
+const UNPADDED: Window = Window { kernel: 4, stride: 1, padding: 0 };
 /// The windows of the encoder.
-const WINDOWS: [Window; 5] = [Window::HALVING, Window::HALVING, Window::HALVING, Window::HALVING, ONE_BY_ONE_STEP];
+const WINDOWS: [Window; 5] = [Window::HALVING, Window::HALVING, Window::HALVING, Window::HALVING, UNPADDED];
 
 /// The network for images of 1 or 3 channels.
 pub struct ConvDeep {

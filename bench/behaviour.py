@@ -115,7 +115,7 @@ PROMISES = [
         Run("beta_vae", "beta_vae", points=True), Run("ae", "ae", points=True), Run("beta_vae_full", "beta_vae_full", points=True),
     ], [("DS", score("ds"), "0.99, 0.71, 0.71"), ("DtO", score("dto"), "0.00, 0.33, 0.34")]),
     ("ratios", "T4 table 3.4, stretched by", [
-        Run(f"{ratio}", "beta_vae", f"dataset.ratio={ratio}", points=True) for ratio in ("1.0", "1.2", "1.5")
+        Run(f"{ratio}", "beta_vae", f"dataset.ratio={ratio}", "framework.beta=0.05", points=True) for ratio in ("1.0", "1.2", "1.5")
     ], [("DS", score("ds"), "0.51, 0.76, 0.98"), ("DtO", score("dto"), "0.49, 0.20, 0.01")]),
     ("polarized", "T4 table 3.2, polarized share of training", [
         Run("linear, 2 latents", "beta_vae", *WATCHED, points=True),

@@ -24,6 +24,15 @@ impl Reduction {
             Reduction::Sum => sums.mean(),             // [batch, 1]
         }
     }
+
+    /// What the other parts are divided by, where in means the whole loss is divided by the number of pixels, so that their weights
+    /// mean the same in both.
+    pub fn divisor(self, n_pixels: usize) -> f64 {
+        match self {
+            Reduction::Mean => n_pixels as f64,
+            Reduction::Sum => 1.0,
+        }
+    }
 }
 
 /// What a framework minimises. An objective is the weighted sum of its parts; most frameworks have one, for all parameters.

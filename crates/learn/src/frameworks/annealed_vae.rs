@@ -10,7 +10,7 @@ use serde::{Deserialize, Serialize};
 use unbraid_data::settings::{Setting, Values};
 use unbraid_data::{Result, Rng, settings};
 
-use super::{Batch, Entry, Framework, MOST_WEIGHT, RECONSTRUCTION, REDUCTION};
+use super::{Batch, Entry, Framework, MOST_WEIGHT, RECONSTRUCTION, WHOLE_REDUCTION};
 use crate::losses::{Losses, Reduction};
 use crate::model::Model;
 use crate::ops;
@@ -73,7 +73,7 @@ impl Framework for AnnealedVae {
         let kl = ops::mean(posterior.kl()); // summed over latents in both reductions, as it is held
         let capacity = self.capacity.at(batch.step);
         let distance = (kl.clone() - capacity).abs();
-        let n_terms = if self.reduction == Reduction::Sum { 1.0 } else { n_pixels as f64 };
+        let n_terms = self.reduction.divisor(n_pixels);
         Losses::new()
             .with("reconstruction", self.reduction.reduce_sums(per_image, n_pixels), 1.0)
             .with_term("kl", kl.clone(), distance * (self.gamma.at(batch.step) / n_terms))
@@ -98,7 +98,7 @@ pub const ENTRY: Entry = Entry {
             meaning: "the KL divergence that is wanted, summed over latents; it grows as a schedule",
         },
         RECONSTRUCTION,
-        REDUCTION,
+        WHOLE_REDUCTION,
     ],
     example: "",
     sampler: "single",

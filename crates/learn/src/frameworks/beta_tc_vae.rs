@@ -14,7 +14,7 @@
 //!   the others to `(N - 1) / N`, and `q(z)` is without bias (its logarithm still has Jensen's).
 //!
 //! Peers: the published code steps through the stratified weights by `M'+ 1` in place of `M' + 2`, so that they fill the first two columns and not the
-//! diagonals; disentangling-vae and pythae have copied this. disent multiplies the whole KL divergence by beta, and then adds the total correlation once more; it and disentanglement_lib
+//! diagonals; disentangling-vae and pythae have copied this. disent minimises `beta KL + (beta - 1) TC`, with a beta too many; it and disentanglement_lib
 //! leave the constants out, which is right for the gradient and not for what is logged. disentanglement-pytorch exponentiates without taking out the largest.
 
 use std::f64::consts::PI;
@@ -24,7 +24,7 @@ use serde::{Deserialize, Serialize};
 use unbraid_data::settings::{Setting, Values};
 use unbraid_data::{Rng, settings};
 
-use super::{Batch, Entry, Framework, MOST_WEIGHT, RECONSTRUCTION, REDUCTION};
+use super::{Batch, Entry, Framework, MOST_WEIGHT, RECONSTRUCTION, WHOLE_REDUCTION};
 use crate::losses::{Losses, Reduction};
 use crate::model::Model;
 use crate::ops;
@@ -116,7 +116,7 @@ impl Framework for BetaTcVae {
         let given_image = log_density(&latents, &posterior).sum_dim(1); // [batch, 1]
         let prior = log_prior(&latents).sum_dim(1); // [batch, 1]
 
-        let n_terms = if self.reduction == Reduction::Sum { 1.0 } else { n_pixels as f64 };
+        let n_terms = self.reduction.divisor(n_pixels);
         let beta = self.beta.at(batch.step);
         Losses::new()
             .with("reconstruction", self.reduction.reduce_sums(per_image, n_pixels), 1.0)
@@ -169,7 +169,7 @@ pub const ENTRY: Entry = Entry {
             meaning: "how a batch stands for all images: all of it alike, or the code's own image by its share",
         },
         RECONSTRUCTION,
-        REDUCTION,
+        WHOLE_REDUCTION,
     ],
     // The constants of `minibatch` make up most of its loss, in which a test by differences would find little else.
     example: "estimator = 'stratified'",

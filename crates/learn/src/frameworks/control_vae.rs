@@ -11,7 +11,7 @@ use serde::{Deserialize, Serialize};
 use unbraid_data::settings::{Setting, Values};
 use unbraid_data::{Error, Result, Rng, settings};
 
-use super::{Batch, Entry, Framework, MOST_WEIGHT, RECONSTRUCTION, REDUCTION};
+use super::{Batch, Entry, Framework, MOST_WEIGHT, RECONSTRUCTION, WHOLE_REDUCTION};
 use crate::losses::{Losses, Reduction};
 use crate::model::Model;
 use crate::ops;
@@ -109,7 +109,7 @@ impl Framework for ControlVae {
         let (beta, errors) = self.control(batch.step, kl.clone().detach(), state.get("errors"));
         state.set("errors", &errors);
         let beta = beta.reshape([1]);
-        let n_terms = if self.reduction == Reduction::Sum { 1.0 } else { n_pixels as f64 };
+        let n_terms = self.reduction.divisor(n_pixels);
         Losses::new()
             .with("reconstruction", self.reduction.reduce_sums(per_image, n_pixels), 1.0)
             .with_term("kl", kl.clone(), kl * beta.clone() / n_terms)
@@ -145,7 +145,7 @@ pub const ENTRY: Entry = Entry {
             meaning: "the largest beta",
         },
         RECONSTRUCTION,
-        REDUCTION,
+        WHOLE_REDUCTION,
     ],
     example: "",
     sampler: "single",

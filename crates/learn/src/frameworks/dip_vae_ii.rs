@@ -11,7 +11,7 @@ use serde::{Deserialize, Serialize};
 use unbraid_data::{Result, Rng, settings};
 
 use super::dip_vae_i::{LAMBDA_DIAGONAL, LAMBDA_OFFDIAGONAL, PARTS, covariance_of_means, distances_from_identity};
-use super::{Batch, Entry, Framework, MOST_WEIGHT, RECONSTRUCTION, REDUCTION};
+use super::{Batch, Entry, Framework, MOST_WEIGHT, RECONSTRUCTION, WHOLE_REDUCTION};
 use crate::losses::{Losses, Reduction};
 use crate::model::Model;
 use crate::ops;
@@ -76,7 +76,7 @@ impl Framework for DipVaeIi {
 
         let kl = ops::mean(posterior.kl());
         let [offdiagonal, diagonal] = distances_from_identity(covariance_of_latents(posterior));
-        let n_terms = if self.reduction == Reduction::Sum { 1.0 } else { n_pixels as f64 };
+        let n_terms = self.reduction.divisor(n_pixels);
         let weights = [&self.lambda_offdiagonal, &self.lambda_diagonal].map(|weight| weight.at(batch.step) / n_terms);
         Losses::new()
             .with("reconstruction", self.reduction.reduce_sums(per_image, n_pixels), 1.0)
@@ -99,7 +99,7 @@ pub const ENTRY: Entry = Entry {
     name: "dip_vae_ii",
     about: "VAE whose latents, as sampled, are pulled towards an identity covariance",
     paper: "Kumar et al. 2018, Variational inference of disentangled latent concepts from unlabeled observations",
-    settings: &[LAMBDA_OFFDIAGONAL, LAMBDA_DIAGONAL, RECONSTRUCTION, REDUCTION],
+    settings: &[LAMBDA_OFFDIAGONAL, LAMBDA_DIAGONAL, RECONSTRUCTION, WHOLE_REDUCTION],
     // Smaller weights: penalties that make up most of the loss would hide the rest from a test by differences.
     example: "lambda_offdiagonal = 1.0\nlambda_diagonal = 1.0",
     sampler: "single",

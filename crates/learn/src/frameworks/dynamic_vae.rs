@@ -20,7 +20,7 @@ use serde::{Deserialize, Serialize};
 use unbraid_data::settings::{Setting, Values};
 use unbraid_data::{Error, Result, Rng, settings};
 
-use super::{Batch, Entry, Framework, MOST_WEIGHT, RECONSTRUCTION, REDUCTION};
+use super::{Batch, Entry, Framework, MOST_WEIGHT, RECONSTRUCTION, WHOLE_REDUCTION};
 use crate::losses::{Losses, Reduction};
 use crate::model::Model;
 use crate::ops;
@@ -138,7 +138,7 @@ impl Framework for DynamicVae {
         state.set("error", &error);
         state.set("beta", &beta);
         let beta = beta.reshape([1]);
-        let n_terms = if self.reduction == Reduction::Sum { 1.0 } else { n_pixels as f64 };
+        let n_terms = self.reduction.divisor(n_pixels);
         Losses::new()
             .with("reconstruction", self.reduction.reduce_sums(per_image, n_pixels), 1.0)
             .with_term("kl", kl.clone(), kl * beta.clone() / n_terms)
@@ -180,7 +180,7 @@ pub const ENTRY: Entry = Entry {
         },
         Setting { name: "beta_min", values: Values::Words("a number from 0 to beta_first"), meaning: "the least beta" },
         RECONSTRUCTION,
-        REDUCTION,
+        WHOLE_REDUCTION,
     ],
     example: "",
     sampler: "single",

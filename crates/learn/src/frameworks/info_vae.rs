@@ -3,7 +3,7 @@
 //!
 //! Minimised is `reconstruction + (1 - alpha) KL + (alpha + lambda - 1) MMD(q(z), p(z))`. The discrepancy is estimated without bias (Gretton et al. 2012, eq 3), from the
 //! `M` sampled codes and as many draws of the prior: `mean_(i != j) k(z_i, z_j) + mean_(i != j) k(p_i, p_j) - 2 mean_(i, j) k(z_i, p_j)`, in which no code meets
-//! itself. It may be below 0. With the terms `i = j`, as disentanglement-pytorch has them, it would be about `2 / M` too large.
+//! itself. It may be below 0. With the terms `i = j`, as the authors' code has them, it would be about `2 / M` too large.
 //!
 //! The kernels are functions of `d^2 / C` with `C = 2 latents bandwidth^2`: `rbf` is `exp(-d^2 / C)`, the Gaussian kernel of width `sqrt(latents) bandwidth`, and `imq` the
 //! inverse multiquadratic `C / (C + d^2)` of Tolstikhin et al. 2018. `C` is the mean squared distance of two draws from a Gaussian of deviation `bandwidth`, so that a
@@ -15,7 +15,7 @@ use serde::{Deserialize, Serialize};
 use unbraid_data::settings::{Setting, Values};
 use unbraid_data::{Error, Result, Rng, settings};
 
-use super::{Batch, Entry, Framework, MOST_WEIGHT, RECONSTRUCTION, REDUCTION};
+use super::{Batch, Entry, Framework, MOST_WEIGHT, RECONSTRUCTION, WHOLE_REDUCTION};
 use crate::losses::{Losses, Reduction};
 use crate::model::Model;
 use crate::ops;
@@ -115,7 +115,7 @@ impl Framework for InfoVae {
         let prior = normal(&codes, noise);
 
         let (alpha, lambda) = (self.alpha.at(batch.step), self.lambda.at(batch.step));
-        let n_terms = if self.reduction == Reduction::Sum { 1.0 } else { n_pixels as f64 };
+        let n_terms = self.reduction.divisor(n_pixels);
         Losses::new()
             .with("reconstruction", self.reduction.reduce_sums(per_image, n_pixels), 1.0)
             .with("kl", ops::mean(posterior.kl()), (1.0 - alpha) / n_terms)
@@ -166,7 +166,7 @@ pub const ENTRY: Entry = Entry {
             meaning: "width of the kernel: at 1 it suits the distances within the prior",
         },
         RECONSTRUCTION,
-        REDUCTION,
+        WHOLE_REDUCTION,
     ],
     // A smaller weight: a penalty that makes up most of the loss would hide the rest from a test by differences.
     example: "lambda = 10.0",

@@ -13,7 +13,7 @@ use serde::{Deserialize, Serialize};
 use unbraid_data::settings::{Setting, Values};
 use unbraid_data::{Error, Result, Rng, settings};
 
-use super::{Batch, Entry, Framework, MOST_WEIGHT, RECONSTRUCTION, REDUCTION};
+use super::{Batch, Entry, Framework, MOST_WEIGHT, RECONSTRUCTION, WHOLE_REDUCTION};
 use crate::losses::{Losses, Reduction};
 use crate::model::Model;
 use crate::ops;
@@ -117,7 +117,7 @@ impl Framework for JointVae {
         let kl_discrete = ops::mean(posterior.kl_of_classes().sum_dim(1));
         let capacity_continuous = self.capacity_continuous.at(batch.step);
         let capacity_discrete = self.capacity_discrete_at(batch.step);
-        let n_terms = if self.reduction == Reduction::Sum { 1.0 } else { n_pixels as f64 };
+        let n_terms = self.reduction.divisor(n_pixels);
         let gamma = self.gamma.at(batch.step) / n_terms;
         let number = |value: f64| model.parameters.tensor(vec![value as f32], [1]);
         Losses::new()
@@ -161,7 +161,7 @@ pub const ENTRY: Entry = Entry {
             meaning: "temperature of the Concrete draws: the lower, the nearer to a single class",
         },
         RECONSTRUCTION,
-        REDUCTION,
+        WHOLE_REDUCTION,
     ],
     example: "classes = [2]",
     sampler: "single",

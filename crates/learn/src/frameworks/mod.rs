@@ -192,6 +192,12 @@ const REDUCTION: Setting = Setting {
     meaning: "whether pixels and latents are summed, or averaged; weights mean something else in each",
 };
 
+/// The same, where weights mean the same in both.
+const WHOLE_REDUCTION: Setting = Setting {
+    meaning: "whether pixels are summed, or the whole loss is divided by their number; weights mean the same in both",
+    ..REDUCTION
+};
+
 /// Makes the framework called `name` with the settings in `table`.
 pub fn build(name: &str, table: &Table) -> Result<Box<dyn Framework>> {
     (find(name)?.build)(table)

@@ -44,7 +44,7 @@ impl<'a> Parts<'a> {
 
     pub fn learner_on(&self, device: Device) -> Learner {
         let folder = tempfile::tempdir().unwrap();
-        let mut settings = self.framework.1.to_string();
+        let mut settings = self.framework.1.replace('"', "'");
         if settings.contains(FEATURES) {
             write_features(folder.path(), FEATURES_NETWORK, self.shape);
             settings = settings.replace(FEATURES, &format!("features = '{}'", folder.path().display()));

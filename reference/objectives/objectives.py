@@ -190,6 +190,19 @@ for variant in ("strong", "weak", "v1", "v2", "v3"):
     mdl(variant)
 
 
+@objective()
+def dfc_vae(p):
+    """Hou et al. 2017: half the mean squared difference of each hidden layer's features, of a frozen tanh encoder, times the pixels."""
+    codes = p.gaussian()[2]
+    image, drawn, features = p.images, p.decode(codes), 0
+    for layer in ("features.encoder.hidden0", "features.encoder.hidden1"):
+        image, drawn = torch.tanh(p.layer(image, layer)), torch.tanh(p.layer(drawn, layer))
+        features = features + PIXELS * (image - drawn).square().mean(1).mean() / 2
+    parts = vae_parts(p)
+    total = p.settings["feature_weight"] * features + p.settings["beta"] * parts["kl"]
+    return {"features": features, "pixels": parts["reconstruction"], "kl": parts["kl"]}, total
+
+
 # What the aggregate posterior is like.
 
 def log_weights(estimator, size):
@@ -346,7 +359,8 @@ def gradients(p, parts, total):
     own = parts.get("discriminator", total)
     by = lambda value: torch.autograd.grad(value, list(p.weights.values()), retain_graph=True, allow_unused=True)
     main, second = by(total), by(own)
-    return {key: (b if key.startswith("discriminator") else a).tolist() for key, a, b in zip(p.weights, main, second)}
+    of = lambda key, a, b: b if key.startswith("discriminator") else a
+    return {key: of(key, a, b).tolist() for key, a, b in zip(p.weights, main, second) if not key.startswith("features")}
 
 
 def values(inputs):

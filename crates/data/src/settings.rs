@@ -142,6 +142,14 @@ fn in_plain_words(message: &str) -> String {
     words.iter().fold(message, |text, (rust, plain)| text.replace(rust, plain))
 }
 
+/// Refuses a setting that is not within `least..=most`.
+pub fn check_range<T: PartialOrd + fmt::Display>(name: &str, value: T, least: T, most: T) -> Result<()> {
+    if (&least..=&most).contains(&&value) {
+        return Ok(());
+    }
+    Err(Error::new(format!("setting \"{name}\" is {value}")).help(format!("wanted {least} to {most}")))
+}
+
 #[cfg(test)]
 mod tests {
     use serde::Deserialize;

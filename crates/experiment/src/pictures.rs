@@ -142,35 +142,11 @@ fn traverse(run: &TrainedRun, data: &LabelledCodes, settings: &TraversalSettings
     let rows = rows_to_encode(&run.config, run.dataset.n_images())?;
     let base = base_code(&rows, run.dataset.as_ref(), data, settings.image)?;
     let base = Array1::from(base).mapv(|value| value as f32);
-    let n_latents = data.n_latents();
     let mut drawn = Vec::new();
     let moved_by_weight = moved_by_weight(&run.model, data);
     let n_left_out = moved_by_weight.len().saturating_sub(TRAVERSED);
     for (moved, note) in moved_by_weight.into_iter().take(TRAVERSED) {
-        let (label, codes) = match &moved {
-            Moved::Latent(latent) => {
-                let values = traversed_values(data, *latent, settings);
-                let codes = Array2::from_shape_fn((values.len(), n_latents), |(row, column)| {
-                    if column == *latent { values[row] as f32 } else { base[column] }
-                });
-                (format!("z{latent}"), codes)
-            }
-            Moved::Classes(range) => {
-                let codes = Array2::from_shape_fn((settings.columns, n_latents), |(row, column)| {
-                    let chosen = range.start + row * range.len() / settings.columns;
-                    if range.contains(&column) { f32::from(column == chosen) } else { base[column] }
-                });
-                (format!("z{}-z{}", range.start, range.end - 1), codes)
-            }
-            Moved::Values(latent) => {
-                let values = distinct_values(data, *latent);
-                let codes = Array2::from_shape_fn((settings.columns, n_latents), |(row, column)| {
-                    let value = values[row * values.len() / settings.columns];
-                    if column == *latent { value as f32 } else { base[column] }
-                });
-                (format!("z{latent}"), codes)
-            }
-        };
+        let (label, codes) = codes_along(&moved, &base, data, settings);
         drawn.push(TraversalRow { label, note, pictures: decoded(run, &codes)? });
     }
     let takes_few_values = run.model.moved().iter().all(|moved| matches!(moved, Moved::Values(_)));
@@ -185,6 +161,45 @@ fn traverse(run: &TrainedRun, data: &LabelledCodes, settings: &TraversalSettings
         _ => format!("Latent traversals ({n_left_out} latents that carry less are not shown)"),
     };
     Ok(Traversals { title, headers, rows: drawn })
+}
+
+/// What a row of a traversal is called, and its codes, `[columns, latents]`.
+fn codes_along(
+    moved: &Moved,
+    base: &Array1<f32>,
+    data: &LabelledCodes,
+    settings: &TraversalSettings,
+) -> (String, Array2<f32>) {
+    let shape = (settings.columns, data.n_latents());
+    let of_latent = |latent: usize, values: Vec<f64>| {
+        let codes = Array2::from_shape_fn(
+            shape,
+            |(row, column)| {
+                if column == latent { values[row] as f32 } else { base[column] }
+            },
+        );
+        (format!("z{latent}"), codes)
+    };
+    match moved {
+        Moved::Latent(latent) => of_latent(*latent, traversed_values(data, *latent, settings)),
+        Moved::Values(latent) => {
+            let values = distinct_values(data, *latent);
+            let shown = (0..settings.columns).map(|column| values[step_of(column, settings.columns, values.len())]);
+            of_latent(*latent, shown.collect())
+        }
+        Moved::Classes(range) => {
+            let codes = Array2::from_shape_fn(shape, |(row, column)| {
+                let chosen = range.start + step_of(row, settings.columns, range.len());
+                if range.contains(&column) { f32::from(column == chosen) } else { base[column] }
+            });
+            (format!("z{}-z{}", range.start, range.end - 1), codes)
+        }
+    }
+}
+
+/// Which of so many steps a column shows: all as often where there are columns enough, from the first to the last where not.
+fn step_of(column: usize, n_columns: usize, n_steps: usize) -> usize {
+    if n_steps <= n_columns { column * n_steps / n_columns } else { evenly_spread(n_steps, n_columns)[column] }
 }
 
 /// The same with only some of its columns, evenly spread, and without a title.
@@ -216,6 +231,13 @@ fn check_traversal(run: &TrainedRun, settings: &TraversalSettings) -> Result<()>
     if !has_pictures(run) {
         return Err(Error::new("this dataset's images are points in space, which cannot be drawn")
             .help("traversals need a dataset of pictures"));
+    }
+    let takes_few_values = run.model.moved().iter().all(|moved| matches!(moved, Moved::Values(_)));
+    if takes_few_values && settings.range != Range::Fixed {
+        return Err(Error::new(
+            "the latents of this model take a few values, and a traversal shows these, whatever the range",
+        )
+        .help("leave --range out"));
     }
     if !(2..=64).contains(&settings.columns) {
         return Err(Error::new(format!("{} columns are asked for", settings.columns)).help("wanted 2 to 64"));
@@ -251,7 +273,8 @@ fn moved_by_weight(model: &TrainedModel, data: &LabelledCodes) -> Vec<(Moved, St
         let of_latent = [Moved::Latent(latent), Moved::Values(latent)].into_iter().find(|one| moved.contains(one));
         Some((of_latent?, note))
     });
-    together.map(|classes| (classes.clone(), "classes".to_string())).chain(alone).collect()
+    let n_classes = |moved: &Moved| if let Moved::Classes(range) = moved { range.len() } else { 1 };
+    together.map(|classes| (classes.clone(), format!("{} classes", n_classes(classes)))).chain(alone).collect()
 }
 
 /// Latents by how much they carry, most first, each with a note that says how much.

@@ -35,5 +35,5 @@ fn every_config_of_the_repository_can_be_started() {
         let config = Config::load(path, change.as_slice()).unwrap();
         prepare(&config).unwrap_or_else(|error| panic!("{}: {error}", path.display()));
     }
-    assert!(configs.len() >= 5);
+    assert!(configs.len() >= 25);
 }

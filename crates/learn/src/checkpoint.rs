@@ -1,8 +1,8 @@
 //! A learner as bytes and back: weights, optimiser state, step and the position of every random stream, in safetensors.
 //!
 //! Weights have their own names (`encoder.conv0.weight`); moments are called `optimiser.MOMENT.WEIGHT`, what a framework remembers
-//! `state.NAME`. What is not a tensor stands in the header under the single key `unbraid`, as JSON: a second key would make the bytes depend on
-//! the order of a hash map.
+//! `state.NAME`. What is not a tensor stands in the header under the single key `unbraid`, as JSON: a second key would make the
+//! bytes depend on the order of a hash map.
 //!
 //! A CRC-32 of all that is in it tells a checkpoint that was damaged: it finds every change of up to 32 neighbouring bits,
 //! at gigabytes a second, and its crate is in the build for zip and PNG anyway. Format 1 had none.

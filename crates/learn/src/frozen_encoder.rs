@@ -28,8 +28,7 @@ pub const SETTING: Setting = Setting {
     meaning: "the run whose encoder gives the features: an \"ae\" or \"vae\" that was trained before",
 };
 
-const HOW: &str =
-    "train a run on such images first, its framework \"ae\" or \"vae\", and give its folder: features = \"runs/ae\"";
+const HOW: &str = "train a run on such images first, its framework \"ae\" or \"vae\", and give its folder, like \"runs/ae\", as \"features\"";
 
 /// The folder of a run, as an absolute path: a run is resumed from anywhere.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
@@ -101,7 +100,8 @@ fn checkpoint_path(folder: &Path) -> Result<PathBuf> {
         (folder.join("config.toml"), folder.join("best.safetensors"), folder.join("model.safetensors"));
     if !folder.exists() {
         return Err(Error::new("there is no such folder").help(HOW).more_help(
-            "one that was moved is told to the run that needs it by `unbraid resume RUN --set framework.features=FOLDER`",
+            "one that was moved is told to the run that needs it by `unbraid resume RUN --set framework.features=FOLDER` \
+             (framework.reconstruction.features where the loss is \"perceptual\")",
         ));
     }
     if !config.is_file() {
@@ -111,10 +111,22 @@ fn checkpoint_path(folder: &Path) -> Result<PathBuf> {
         return Err(Error::new("the run has no checkpoint yet: there is no model.safetensors")
             .help("wait until it has one, or go on with it: unbraid resume FOLDER"));
     }
+    check_finished(folder)?;
     let config: Table = read_text(&config)?.parse().map_err(|_| Error::new("its config.toml is no TOML"))?;
     let which = config.get("selection").map(|selection| selection.get("checkpoint").and_then(|which| which.as_str()));
     let wants_best = which.is_some_and(|which| which != Some("last"));
     Ok(if wants_best && best.is_file() { best } else { last })
+}
+
+/// Refuses a run that will go on, and so would not be what this one began with. Runs of earlier versions do not tell.
+fn check_finished(folder: &Path) -> Result<()> {
+    let Ok(text) = read_text(&folder.join("status.json")) else { return Ok(()) };
+    let status: serde_json::Value = serde_json::from_str(&text).unwrap_or_default();
+    match status["state"].as_str() {
+        None | Some("finished") => Ok(()),
+        Some(_) => Err(Error::new("the run is not finished, and its encoder would change while this one trains")
+            .help("wait until it is, or go on with it: unbraid resume FOLDER")),
+    }
 }
 
 /// Refuses a run that learned from images of another shape. Runs of earlier versions kept no record of it.

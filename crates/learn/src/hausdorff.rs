@@ -1,4 +1,4 @@
-//! How far points are from filling the product of their coordinates' ranges: Hausdorff's distance from the set of all combinations of
+//! How far points are from being all combinations of the values of their coordinates: Hausdorff's distance from the set of all combinations of
 //! their coordinates to the points themselves, for each pair of coordinates (Roth et al. 2023).
 //!
 //! Found on plain numbers: which points the distance lies between is a choice, and a gradient needs only the points chosen.

@@ -156,8 +156,9 @@ impl Learner {
             })
             .collect();
         let decay = self.framework.weight_decay(step) as f32;
-        let decays: Vec<bool> =
-            self.model.parameters.iter().map(|(name, _)| decay > 0.0 && name.ends_with(".weight")).collect();
+        let is_of_the_network = |name: &str| name.starts_with("encoder.") || name.starts_with("decoder.");
+        let decays = |name: &str| decay > 0.0 && is_of_the_network(name) && name.ends_with(".weight");
+        let decays: Vec<bool> = self.model.parameters.iter().map(|(name, _)| decays(name)).collect();
         let (device, moments) = (self.model.parameters.device().clone(), &mut self.moments);
         let change = |position: usize, values: Tensor<2>, gradient: Tensor<2>| {
             let values = if decays[position] { values * (1.0 - rate * decay) } else { values };

@@ -80,6 +80,14 @@ impl Schedule {
         }
     }
 
+    /// The least value of all steps.
+    pub fn least(&self) -> f64 {
+        match self {
+            Schedule::Constant(value) => *value,
+            Schedule::Change(change) => change.from.min(change.to),
+        }
+    }
+
     /// Refuses values outside `least..=most`, and ways of no steps.
     pub fn check(&self, name: &str, least: f64, most: f64) -> Result<()> {
         let values = match self {

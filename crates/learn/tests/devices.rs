@@ -4,7 +4,7 @@
 
 mod support;
 
-use support::{PICTURE, POINT, Parts, batch, chosen};
+use support::{POINT, Parts, batch, chosen};
 use unbraid_data::ImageShape;
 use unbraid_learn::frameworks::FRAMEWORKS;
 use unbraid_learn::networks::NETWORKS;
@@ -51,11 +51,6 @@ fn every_optimiser_and_reconstruction_loss_has_the_same_losses() {
             check_same(Parts { optimiser: optimiser.name, ..Parts::new(("vae", &settings), network, POINT) }, 50, 16);
         }
     }
-}
-
-#[test]
-fn the_convolutional_network_has_the_same_losses() {
-    check_same(Parts::new(("beta_vae", ""), ("conv64", "latents = 4"), PICTURE), 8, 8);
 }
 
 /// `conv_deep` takes pictures of two sizes.

@@ -105,9 +105,10 @@ fn mean_parts(learner: &Learner, n_batches: u64, n_batch: usize, n_images: usize
 
 #[test]
 fn both_estimators_come_to_the_terms_of_a_gaussian_where_the_batch_is_large() {
-    // Latents have variance 1 + v and covariance r. With the correlation c = r / (1 + v) the total correlation is -ln(1 - c^2) / 2, the information
-    // ln(det S / v^2) / 2, and the dimension-wise KL twice (v - ln(1 + v)) / 2. A batch that is all there is: the weights of `minibatch` sum to 1 / N in place of
-    // 1, which shifts ln q(z) by -ln N and both ln q(z_l) together by -2 ln N (the paper's bias, here exactly); those of `stratified` sum to 1.
+    // Latents have variance 1 + v and covariance r. With the correlation c = r / (1 + v) the total correlation is -ln(1 - c^2) / 2,
+    // the information ln(det S / v^2) / 2, and the dimension-wise KL twice (v - ln(1 + v)) / 2. A batch that is all there is: the
+    // weights of `minibatch` sum to 1 / N in place of 1, which shifts ln q(z) by -ln N and both ln q(z_l) together by -2 ln N (the
+    // paper's bias, here exactly); those of `stratified` sum to 1.
     let (r, v, n) = (0.9_f64, 0.3_f64, 1024);
     let c = r / (1.0 + v);
     let truth = [0.5 * (((1.0 + v).powi(2) - r * r) / (v * v)).ln(), -0.5 * (1.0 - c * c).ln(), v - (1.0 + v).ln()];
@@ -127,8 +128,8 @@ fn both_estimators_come_to_the_terms_of_a_gaussian_where_the_batch_is_large() {
 
 #[test]
 fn a_small_batch_of_many_images_overestimates_the_information_as_the_paper_says() {
-    // ln q(z) is bounded from above in expectation by both estimators (Jensen; eq 3 has smaller weights, too), so the information is bounded from
-    // below by the truth. Of both, `stratified` is nearer.
+    // Both estimators of ln q(z) are below the truth in expectation (Jensen; eq 3 has smaller weights, too), so that of the
+    // information is above it. Of both, `stratified` is nearer.
     let (r, v) = (0.9_f64, 0.3_f64);
     let truth = 0.5 * (((1.0 + v).powi(2) - r * r) / (v * v)).ln();
     let found = ["minibatch", "stratified"].map(|estimator| {
@@ -147,7 +148,8 @@ fn a_small_batch_of_many_images_overestimates_the_information_as_the_paper_says(
     }
 }
 
-/// The three terms of beta-TCVAE in f64, term by term as eq 3 and appendix C.2 are written, from means, samples and one log-variance for all.
+/// The three terms of beta-TCVAE in f64, term by term as eq 3 and appendix C.2 are written, from means, samples and one
+/// log-variance for all.
 fn terms_in_f64(
     means: &[[f64; 2]],
     samples: &[[f64; 2]],
@@ -223,8 +225,8 @@ fn mean_of_kernel(kernel: fn(f64) -> f64, scale: f64, mean: f64, variance: f64) 
 
 #[test]
 fn the_discrepancy_of_two_gaussians_is_met_without_bias() {
-    // Codes x0 / 2 + 1 with a posterior variance of 0.2 are N(1, 0.45); the prior is N(0, 1). A difference of two codes is then N(0, 0.9), of two draws
-    // N(0, 2), of one of each N(1, 1.45); C = 2 b^2.
+    // Codes x0 / 2 + 1 with a posterior variance of 0.2 are N(1, 0.45); the prior is N(0, 1). A difference of two codes is then
+    // N(0, 0.9), of two draws N(0, 2), of one of each N(1, 1.45); C = 2 b^2.
     let kernels: [(&str, fn(f64) -> f64); 2] = [("rbf", |d: f64| (-d).exp()), ("imq", |d: f64| 1.0 / (1.0 + d))];
     for (name, kernel) in kernels {
         let (bandwidth, n_batches, n_batch) = (0.7_f64, 4000, 8);

@@ -13,6 +13,7 @@ use rand::RngExt;
 use rand_distr::StandardNormal;
 use support::{Parts, batch_of, losses, write_features};
 use unbraid_data::{ImageShape, Seed};
+use unbraid_learn::frameworks::FRAMEWORKS;
 use unbraid_learn::{Learner, checkpoint};
 
 const SHAPE: ImageShape = ImageShape { height: 1, width: 1, channels: 2 };
@@ -31,14 +32,29 @@ fn learner(framework: &str, settings: &str, others: &[f32]) -> Learner {
     learner
 }
 
+/// A learner of two latents that are the two pixels; other encoder outputs are the log-variance, where there is one. The decoder gives
+/// the latents, times this.
+fn two_latents(framework: &str, settings: &str, log_variance: f32, decoder: f32) -> Learner {
+    let mut learner = Parts::new((framework, settings), ("linear", "latents = 2"), SHAPE).learner();
+    let parameters = &mut learner.model.parameters;
+    let outputs = parameters.get("encoder.outputs.bias").dims()[1];
+    let mut weight = vec![0.0; 2 * outputs]; // [pixels, outputs]
+    (weight[0], weight[outputs + 1]) = (1.0, 1.0);
+    let bias = (0..outputs).map(|output| if output < 2 { 0.0 } else { log_variance }).collect();
+    parameters.replace("encoder.outputs.weight", weight, &[2, outputs]).unwrap();
+    parameters.replace("encoder.outputs.bias", bias, &[1, outputs]).unwrap();
+    parameters.replace("decoder.outputs.weight", vec![decoder, 0.0, 0.0, decoder], &[2, 2]).unwrap();
+    learner
+}
+
 /// The parts and the total, with this log-variance.
 fn parts(framework: &str, settings: &str, log_variance: f32, members: &[[f32; 4]]) -> (Vec<f32>, f32) {
     let others: &[f32] = if framework == "ae" { &[] } else { &[log_variance] };
     parts_of(&learner(framework, settings, others), 0, members)
 }
 
-fn parts_of(learner: &Learner, step: u64, members: &[[f32; 4]]) -> (Vec<f32>, f32) {
-    let batch = batch_of(learner, step, members.iter().map(|values| values.to_vec()).collect());
+fn parts_of(learner: &Learner, step: u64, members: &[impl AsRef<[f32]>]) -> (Vec<f32>, f32) {
+    let batch = batch_of(learner, step, members.iter().map(|values| values.as_ref().to_vec()).collect());
     let (total, parts) = losses(learner, &batch).read_out();
     (parts.iter().map(|part| part.value).collect(), total)
 }
@@ -52,6 +68,17 @@ fn close(found: &(Vec<f32>, f32), parts: &[f32], total: f32) {
 
 /// Images [1, 1] and [2, 1]; codes 1 and 2; outputs [1, 2] and [2, 4].
 const IMAGES: [f32; 4] = [1.0, 1.0, 2.0, 1.0];
+
+#[test]
+fn every_framework_is_worked_by_hand_here() {
+    let tests = include_str!("loss_parts.rs");
+    for entry in FRAMEWORKS {
+        let is_named = ["parts", "learner", "two_latents", "Parts::new("]
+            .iter()
+            .any(|make| tests.contains(&format!("{make}(\"{}\"", entry.name)));
+        assert!(is_named, "{} has no part worked by hand", entry.name);
+    }
+}
 
 #[test]
 fn ae_by_hand() {
@@ -214,45 +241,24 @@ fn factor_vae_by_hand() {
     close(&found, &[5.0, 100.75, 1.5, 0.456_589_1], 5.0 + 100.75 + 15.0);
 }
 
-/// A learner of two latents that are the two pixels, which the decoder hands back; encoder outputs beyond the first two are -200.
-fn handing_back(framework: &str, settings: &str) -> Learner {
-    let mut learner = Parts::new((framework, settings), ("linear", "latents = 2"), SHAPE).learner();
-    let parameters = &mut learner.model.parameters;
-    let outputs = parameters.get("encoder.outputs.bias").dims()[1];
-    let mut weight = vec![0.0; 2 * outputs]; // [pixels, outputs]
-    (weight[0], weight[outputs + 1]) = (1.0, 1.0);
-    let bias = (0..outputs).map(|output| if output < 2 { 0.0 } else { -200.0 }).collect();
-    parameters.replace("encoder.outputs.weight", weight, &[2, outputs]).unwrap();
-    parameters.replace("encoder.outputs.bias", bias, &[1, outputs]).unwrap();
-    parameters.replace("decoder.outputs.weight", vec![1.0, 0.0, 0.0, 1.0], &[2, 2]).unwrap();
-    learner
-}
-
-/// The parts and the total of images of two pixels.
-fn parts_of_images(learner: &Learner, images: &[f32]) -> (Vec<f32>, f32) {
-    let batch = batch_of(learner, 0, vec![images.to_vec()]);
-    let (total, parts) = losses(learner, &batch).read_out();
-    (parts.iter().map(|part| part.value).collect(), total)
-}
-
 #[test]
 fn qlae_by_hand() {
     // Values -1/2, 0, 1/2 for each latent. Images (0.3, -0.9) and (0.1, 0.4) become (0.5, -0.5) and (0, 0.5), which is what is
     // decoded. Squared errors 0.04 + 0.16 and 0.01 + 0.01: mean 0.11 of an image, 0.055 of a pixel, which is as much of a latent;
     // and the same distances are the quantisation loss and the commitment loss.
     let settings = "values = 3\nweight_quantisation = 2.0\nweight_commitment = 3.0";
-    let learner = handing_back("qlae", settings);
+    let learner = two_latents("qlae", settings, -200.0, 1.0);
     let images = [0.3, -0.9, 0.1, 0.4];
-    close(&parts_of_images(&learner, &images), &[0.055; 3], 0.055 * 6.0);
-    let learner = handing_back("qlae", &format!("{settings}\nreduction = 'sum'"));
-    close(&parts_of_images(&learner, &images), &[0.11; 3], 0.11 * 6.0);
+    close(&parts_of(&learner, 0, &[images]), &[0.055; 3], 0.055 * 6.0);
+    let learner = two_latents("qlae", &format!("{settings}\nreduction = 'sum'"), -200.0, 1.0);
+    close(&parts_of(&learner, 0, &[images]), &[0.11; 3], 0.11 * 6.0);
 }
 
 #[test]
 fn qlae_takes_from_weights_and_from_nothing_else() {
     // Images that are values have no loss, no gradient and with Adam no step: what changes is what decay takes. At a step size
     // of 0.1 and a decay of 2, weights keep 1 - 0.2 of themselves.
-    let mut learner = handing_back("qlae", "values = 3\nweight_decay = 2.0");
+    let mut learner = two_latents("qlae", "values = 3\nweight_decay = 2.0", -200.0, 1.0);
     learner.model.parameters.replace("decoder.outputs.bias", vec![0.5, 0.0], &[1, 2]).unwrap();
     learner.model.parameters.replace("encoder.outputs.bias", vec![-0.5, 0.0], &[1, 2]).unwrap();
     let batch = batch_of(&learner, 0, vec![vec![0.5, -0.5, 1.0, 0.5]]);
@@ -271,14 +277,14 @@ fn hfs_by_hand() {
     // 4 from (3, 2), in squares, and from (1, 1) 4 + 1; (0, 2) is 2 from (1, 1). KL of a latent (m^2 - 1 + 200) / 2, so 199 of the
     // three images and half of 2 and of 13: mean 199 + 15 / 6 = 201.5.
     let images = [0.0, 0.0, 1.0, 1.0, 3.0, 2.0];
-    let learner = handing_back("hfs", "beta = 2.0\ngamma = 10.0");
-    close(&parts_of_images(&learner, &images), &[0.0, 201.5, 4.0], 2.0 * 201.5 + 10.0 * 4.0);
+    let learner = two_latents("hfs", "beta = 2.0\ngamma = 10.0", -200.0, 1.0);
+    close(&parts_of(&learner, 0, &[images]), &[0.0, 201.5, 4.0], 2.0 * 201.5 + 10.0 * 4.0);
     // In means the KL is halved; the distance is no sum over latents, and stays.
-    let learner = handing_back("hfs", "beta = 2.0\ngamma = 10.0\nreduction = 'mean'");
-    close(&parts_of_images(&learner, &images), &[0.0, 100.75, 4.0], 201.5 + 10.0 * 4.0);
+    let learner = two_latents("hfs", "beta = 2.0\ngamma = 10.0\nreduction = 'mean'", -200.0, 1.0);
+    close(&parts_of(&learner, 0, &[images]), &[0.0, 100.75, 4.0], 201.5 + 10.0 * 4.0);
     // A grid of codes is at no distance, however often each is there.
     let grid = [0.0, 0.0, 0.0, 1.0, 2.0, 0.0, 2.0, 1.0, 2.0, 1.0];
-    assert_eq!(parts_of_images(&learner, &grid).0[2], 0.0);
+    assert_eq!(parts_of(&learner, 0, &[grid]).0[2], 0.0);
     // Nor is a single latent.
     let found = parts("hfs", "gamma = 10.0", -200.0, &[IMAGES]);
     close(&found, &[5.0, 100.75, 0.0], 105.75);
@@ -294,9 +300,9 @@ fn vae_orthogonal_by_hand() {
         [("sum", [7.5, 200.75, 9.0], 7.5 + 2.0 * 200.75 + 90.0), ("mean", [3.75, 100.375, 2.25], 3.75 + 200.75 + 22.5)]
     {
         let settings = format!("beta = 2.0\nweight = 10.0\nreduction = '{reduction}'");
-        let mut learner = handing_back("vae_orthogonal", &settings);
+        let mut learner = two_latents("vae_orthogonal", &settings, -200.0, 1.0);
         learner.model.parameters.replace("decoder.outputs.weight", vec![1.0, 1.0, 1.0, 2.0], &[2, 2]).unwrap();
-        let found = parts_of_images(&learner, &images);
+        let found = parts_of(&learner, 0, &[images]);
         for (found, wanted) in found.0.iter().chain([&found.1]).zip(wanted.iter().chain([&total])) {
             // Differences of numbers about 4 over steps of 1/64 are known to 4e-7 * 64.
             assert!((found - wanted).abs() < 1e-4 * wanted, "{found} is not {wanted}");
@@ -356,20 +362,6 @@ fn annealed_vae_by_hand() {
     close(&means, &[2.5, 100.75, 102.0], 2.5 + 2.0 * 1.25 / 2.0);
 }
 
-/// Two latents that are the two pixels, with this log-variance, and a decoder whose outputs are the latents times this number.
-fn two_latents(framework: &str, settings: &str, log_variance: f32, decoder: f32) -> Learner {
-    let mut learner = Parts::new((framework, settings), ("linear", "latents = 2"), SHAPE).learner();
-    let weights = [
-        ("encoder.outputs.weight", vec![1.0, 0.0, 0.0, 0.0, 0.0, 1.0, 0.0, 0.0], [2, 4]),
-        ("encoder.outputs.bias", vec![0.0, 0.0, log_variance, log_variance], [1, 4]),
-        ("decoder.outputs.weight", vec![decoder, 0.0, 0.0, decoder], [2, 2]),
-    ];
-    for (name, values, shape) in weights {
-        learner.model.parameters.replace(name, values, &shape).unwrap();
-    }
-    learner
-}
-
 /// Codes (1, 1) and (3, 2): variances 1 and 1/4, covariance 1/2.
 const APART: [f32; 4] = [1.0, 1.0, 3.0, 2.0];
 
@@ -390,9 +382,9 @@ fn dip_vae_i_by_hand() {
 
 #[test]
 fn dip_vae_ii_by_hand() {
-    // Variances 2, which come to those of the means: 3 and 2.25. The covariance of the means stays 1/2: off the diagonal 2 (1/2)^2, on it
-    // 2^2 + 1.25^2. KL (m^2 + 2 - 1 - ln 2) / 2 for each latent: 1 and 6.5, mean 3.75, and 0.3068528 for both. The decoder gives zeros: squared errors 2
-    // and 13.
+    // Variances 2, which come to those of the means: 3 and 2.25. The covariance of the means stays 1/2: off the diagonal 2 (1/2)^2,
+    // on it 2^2 + 1.25^2. KL (m^2 + 2 - 1 - ln 2) / 2 for each latent: 1 and 6.5, mean 3.75, and 0.3068528 for both. The decoder
+    // gives zeros: squared errors 2 and 13.
     let settings = "lambda_offdiagonal = 3.0\nlambda_diagonal = 7.0";
     let wanted = [7.5, 4.056_852_8, 0.5, 5.5625];
     let total = 7.5 + 4.056_852_8 + 3.0 * 0.5 + 7.0 * 5.5625;
@@ -406,9 +398,10 @@ fn dip_vae_ii_by_hand() {
 
 #[test]
 fn beta_tc_vae_by_hand_where_posteriors_are_far_apart() {
-    // Log-variance -80: no noise, and a code has density under its own image alone: ln q(z|n) = 2 (40 - ln(2 pi) / 2) = 78.1621229. With 1,000
-    // images and a batch of 2 the own one weighs 1 / 2000 (minibatch) or 1 / 1000 (stratified), both in q(z) and in each of two q(z_l): the mutual
-    // information and the total correlation are then -ln of this weight. ln p(z) = -(1 + 1) / 2 - ln(2 pi) and -(9 + 4) / 2 - ln(2 pi), mean -5.5878771.
+    // Log-variance -80: no noise, and a code has density under its own image alone: ln q(z|n) = 2 (40 - ln(2 pi) / 2) = 78.1621229.
+    // With 1,000 images and a batch of 2 the own one weighs 1 / 2000 (minibatch) or 1 / 1000 (stratified), both in q(z) and in each
+    // of two q(z_l): the mutual information and the total correlation are then -ln of this weight. ln p(z) = -(1 + 1) / 2 - ln(2
+    // pi) and -(9 + 4) / 2 - ln(2 pi), mean -5.5878771.
     for (estimator, own) in [("minibatch", 1.0 / 2000.0_f32), ("stratified", 1.0 / 1000.0)] {
         let settings = format!("estimator = '{estimator}'\nbeta = 5.0");
         let dimension_wise = 78.162_123 + 2.0 * own.ln() + 5.587_877;
@@ -422,8 +415,8 @@ fn beta_tc_vae_by_hand_where_posteriors_are_far_apart() {
 
 #[test]
 fn beta_tc_vae_by_hand_where_all_posteriors_are_the_prior() {
-    // Codes tell nothing of the images, and all of it is 0, whatever the draws. The weights of `minibatch` sum up to 1 / 1000, so it takes each of
-    // q(z), q(z_0) and q(z_1) for 1 / 1000 of what it is.
+    // Codes tell nothing of the images, and all of it is 0, whatever the draws. The weights of `minibatch` sum up to 1 / 1000, so
+    // it takes each of q(z), q(z_0) and q(z_1) for 1 / 1000 of what it is.
     let none = [0.0; 4];
     let learner = two_latents("beta_tc_vae", "estimator = 'stratified'", 0.0, 0.0);
     close(&parts_of(&learner, 0, &[none]), &[0.0; 4], 0.0);

@@ -24,7 +24,7 @@ impl Need {
     pub fn reason(self) -> &'static str {
         match self {
             Need::LogVariances => {
-                "needs the posterior's log-variances: a deterministic auto-encoder has none, and a file may hold them as \
+                "needs the posterior's log-variances: a posterior that is a point, or has classes, has none, and a file may hold them as \
                  `log_variances`"
             }
             Need::ReconstructionLosses => {

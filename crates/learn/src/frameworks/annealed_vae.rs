@@ -3,22 +3,20 @@
 //!
 //! KL is the mean over the batch, of which the absolute value is taken, as in the paper (`KL` there is that of the dataset) and in
 //! disentanglement_lib. pythae takes the absolute value image by image, which holds every image at the same KL divergence and costs
-//! more by Jensen's inequality. Two images on either side of the capacity cost nothing here (`loss_parts.rs`).
+//! more by Jensen's inequality. Two images as far on either side of the capacity cost nothing here (`loss_parts.rs`).
 
 use burn::tensor::Tensor;
 use serde::{Deserialize, Serialize};
 use unbraid_data::settings::{Setting, Values};
 use unbraid_data::{Result, Rng, settings};
 
-use super::{Batch, Entry, Framework, MOST_WEIGHT, RECONSTRUCTION, WHOLE_REDUCTION};
+use super::{Batch, Entry, Framework, MOST_NATS, MOST_WEIGHT, RECONSTRUCTION, WHOLE_REDUCTION};
 use crate::losses::{Losses, Reduction};
 use crate::model::Model;
 use crate::ops;
 use crate::reconstruction::Reconstruction;
 use crate::schedule::{Change, Schedule, Shape};
 use crate::state::State;
-
-const MOST_CAPACITY: f64 = 1e6;
 
 /// Settings and objective. The defaults are the paper's for dSprites (section 6).
 #[derive(Debug, Serialize, Deserialize)]
@@ -49,7 +47,7 @@ impl Default for AnnealedVae {
 impl AnnealedVae {
     fn check(self) -> Result<Self> {
         self.gamma.check("gamma", 0.0, MOST_WEIGHT)?;
-        self.capacity.check("capacity", 0.0, MOST_CAPACITY)?;
+        self.capacity.check("capacity", 0.0, MOST_NATS)?;
         Ok(self)
     }
 }
@@ -94,13 +92,13 @@ pub const ENTRY: Entry = Entry {
         },
         Setting {
             name: "capacity",
-            values: Values::Schedule(0.0, MOST_CAPACITY),
+            values: Values::Schedule(0.0, MOST_NATS),
             meaning: "the KL divergence that is wanted, summed over latents; it grows as a schedule",
         },
         RECONSTRUCTION,
         WHOLE_REDUCTION,
     ],
-    example: "",
+    example: "gamma = 3.0\ncapacity = 5.0",
     sampler: "single",
     build: |table| Ok(Box::new(settings::read::<AnnealedVae>(table)?.check()?)),
     complete: settings::complete::<AnnealedVae>,

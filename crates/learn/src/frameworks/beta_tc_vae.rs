@@ -1,21 +1,25 @@
 //! beta-TCVAE (Chen et al. 2018; T2 eq 3, 4): the KL divergence is taken apart, and beta weighs the total correlation of the latents alone.
 //!
-//! `E_n KL(q(z|n) || p(z)) = I(z; n) + KL(q(z) || prod_l q(z_l)) + sum_l KL(q(z_l) || p(z_l))` (eq 2): index-code mutual information, total
-//! correlation, dimension-wise KL. Minimised is reconstruction + mutual information + beta * total correlation + dimension-wise KL (eq 4 with
-//! alpha = gamma = 1). Each term is the mean over the batch of a difference of two of `log q(z|n)`, `log q(z)`, `sum_l log q(z_l)` and `log p(z)` at
-//! the sample, so that they add up to a one-sample estimate of the KL divergence, whatever the estimator.
+//! `E_n KL(q(z|n) || p(z)) = I(z; n) + KL(q(z) || prod_l q(z_l)) + sum_l KL(q(z_l) || p(z_l))` (eq 2): index-code mutual
+//! information, total correlation, dimension-wise KL. Minimised is reconstruction + mutual information + beta * total correlation +
+//! dimension-wise KL (eq 4 with alpha = gamma = 1). Each term is the mean over the batch of a difference of two of `log q(z|n)`,
+//! `log q(z)`, `sum_l log q(z_l)` and `log p(z)` at the sample, so that they add up to a one-sample estimate of the KL divergence,
+//! whatever the estimator. (disentanglement_lib takes the exact KL + (beta - 1) * total correlation: the same in expectation.)
 //!
 //! `q(z)` is a mixture over all `N` images, of which a batch shows `M`. It is estimated by a weighted sum over the batch, and
 //! so is each `q(z_l)`:
-//! - `minibatch` (eq 3): each image weighs `1 / (N M)`. The weights sum to `1 / N`, so `q(z)` is underestimated by a factor of up to `N`, and the total
-//!   correlation of `L` latents overestimated by up to `(L - 1) ln N`. This is a constant, which the gradient does not see.
-//! - `stratified` (appendix C.2): the image that `z` came from weighs `1 / N`, which is its share of `q(z)`. The `M' = M - 1` others stand for the
-//!   `N - 1` that remain: `1 / M'` for all but one of them, and `(N - M') / (N M')` for that one, here the next image of the batch. All sum to 1, those of
-//!   the others to `(N - 1) / N`, and `q(z)` is without bias (its logarithm still has Jensen's).
+//! - `minibatch` (eq 3): each image weighs `1 / (N M)`. They sum to `1 / N`, so that what is logged is shifted against weights of
+//!   `1 / M`: the total correlation of `L` latents by `(L - 1) ln N`. This is a constant, which the gradient does not see. In expectation
+//!   `log q(z)` is below the truth, as the paper says.
+//! - `stratified` (appendix C.2): the image that `z` came from weighs `1 / N`, which is its share of `q(z)`. The `M' = M - 1`
+//!   others stand for the `N - 1` that remain: `1 / M'` for all but one of them, and `(N - M') / (N M')` for that one, here the
+//!   next image of the batch. All sum to 1, those of the others to `(N - 1) / N`, and `q(z)` is without bias (its logarithm still
+//!   has Jensen's).
 //!
-//! Peers: the published code steps through the stratified weights by `M'+ 1` in place of `M' + 2`, so that they fill the first two columns and not the
-//! diagonals; disentangling-vae and pythae have copied this. disent minimises `beta KL + (beta - 1) TC`, with a beta too many; it and disentanglement_lib
-//! leave the constants out, which is right for the gradient and not for what is logged. disentanglement-pytorch exponentiates without taking out the largest.
+//! Peers: the published code steps through the stratified weights by `M'+ 1` in place of `M' + 2`, so that they fill the first two
+//! columns and not the diagonals; disentangling-vae and pythae have copied this. disent minimises `beta KL + (beta - 1) TC`, with a
+//! beta too many; it and disentanglement_lib leave the constants out, which is right for the gradient and not for what is logged.
+//! disentanglement-pytorch exponentiates without taking out the largest.
 
 use std::f64::consts::PI;
 

@@ -8,10 +8,10 @@
 use burn::tensor::Tensor;
 use burn::tensor::activation::sigmoid;
 use serde::{Deserialize, Serialize};
-use unbraid_data::settings::{Setting, Values};
+use unbraid_data::settings::{Setting, Values, check_range};
 use unbraid_data::{Error, Result, Rng, settings};
 
-use super::{Batch, Entry, Framework, MOST_WEIGHT, RECONSTRUCTION, WHOLE_REDUCTION};
+use super::{Batch, Entry, Framework, MOST_NATS, MOST_WEIGHT, RECONSTRUCTION, WHOLE_REDUCTION};
 use crate::losses::{Losses, Reduction};
 use crate::model::Model;
 use crate::ops;
@@ -20,10 +20,8 @@ use crate::reconstruction::Reconstruction;
 use crate::schedule::Schedule;
 use crate::state::State;
 
-const MOST_KL: f64 = 1e6;
-
-/// Settings and objective. The defaults are those of T3 section 3.2.2 (where Ki has the minus of eq 2.7 once more) but for `beta_max`, which is that of Shao et al. for
-/// disentangling.
+/// Settings and objective. The defaults are those of T3 section 3.2.2 (where Ki has the minus of eq 2.7 once more) but for
+/// `beta_max`, which is that of Shao et al. for disentangling.
 #[derive(Debug, Serialize, Deserialize)]
 #[serde(default)]
 pub struct ControlVae {
@@ -59,15 +57,15 @@ impl Default for ControlVae {
 
 impl ControlVae {
     fn check(self) -> Result<Self> {
-        self.kl.check("kl", 0.0, MOST_KL)?;
+        self.kl.check("kl", 0.0, MOST_NATS)?;
         let settings = [
             ("proportional", self.proportional),
             ("integral", self.integral),
             ("beta_min", self.beta_min),
             ("beta_max", self.beta_max),
         ];
-        if let Some((name, value)) = settings.into_iter().find(|(_, value)| !(0.0..=MOST_WEIGHT).contains(value)) {
-            return Err(Error::new(format!("setting \"{name}\" is {value}")).help(format!("wanted 0 to {MOST_WEIGHT}")));
+        for (name, value) in settings {
+            check_range(name, value, 0.0, MOST_WEIGHT)?;
         }
         if self.beta_min > self.beta_max {
             return Err(Error::new(format!("setting \"beta_min\" is {} and \"beta_max\" is less", self.beta_min))
@@ -125,7 +123,7 @@ pub const ENTRY: Entry = Entry {
     settings: &[
         Setting {
             name: "kl",
-            values: Values::Schedule(0.0, MOST_KL),
+            values: Values::Schedule(0.0, MOST_NATS),
             meaning: "the KL divergence that is wanted, summed over latents",
         },
         Setting {

@@ -1,10 +1,11 @@
 //! DIP-VAE-I (Kumar et al. 2018, eq 6; T2): a VAE whose means, over the images, are pulled towards an identity covariance.
 //!
-//! Minimised is `reconstruction + KL + lambda_offdiagonal sum_(i != j) C_ij^2 + lambda_diagonal sum_i (C_ii - 1)^2`, where `C` is the
-//! covariance of the posterior means over the batch, `E[m m'] - E[m] E[m]'`, divided by the size of the batch and not by one less, as published. The sum over
-//! `i != j` takes each pair of latents twice, as in the paper. [`super::dip_vae_ii`] adds the variance of the posteriors.
+//! Minimised is `reconstruction + KL + lambda_offdiagonal sum_(i != j) C_ij^2 + lambda_diagonal sum_i (C_ii - 1)^2`, where `C` is
+//! the covariance of the posterior means over the batch, `E[m m'] - E[m] E[m]'`, divided by the size of the batch and not by one
+//! less, as published. The sum over `i != j` takes each pair of latents twice, as in the paper. [`super::dip_vae_ii`] adds the
+//! variance of the posteriors.
 //!
-//! The KL divergence has no beta. disent multiplies both penalties by a further weight, and calls its `lambda_od` 5 and `lambda_d` 10.
+//! The KL divergence has no beta. disent multiplies both penalties by a further weight, and has defaults of 5 off the diagonal and 10 on it.
 
 use burn::tensor::{Bool, Tensor};
 use serde::{Deserialize, Serialize};
@@ -20,8 +21,8 @@ use crate::reconstruction::Reconstruction;
 use crate::schedule::Schedule;
 use crate::state::State;
 
-/// Settings and objective. The defaults are from the middle of what Locatello et al. 2019 tried (`lambda_offdiagonal` 1 to 50), with the paper's
-/// ratio for dSprites, `lambda_diagonal = 10 lambda_offdiagonal`.
+/// Settings and objective. The defaults are from the middle of what Locatello et al. 2019 tried (`lambda_offdiagonal` 1 to 50),
+/// with the paper's ratio for dSprites, `lambda_diagonal = 10 lambda_offdiagonal`.
 #[derive(Debug, Serialize, Deserialize)]
 #[serde(default)]
 pub struct DipVaeI {

@@ -1,10 +1,11 @@
-//! DIP-VAE-II (Kumar et al. 2018, eq 7; T2): as [`super::dip_vae_i`], with the covariance of the latents themselves, of which the means are but
-//! a part.
+//! DIP-VAE-II (Kumar et al. 2018, eq 7; T2): as [`super::dip_vae_i`], with the covariance of the latents themselves, of which the
+//! means are but a part.
 //!
-//! By the law of total covariance that of the aggregated posterior is `Cov[m] + E[S]`, where `m` are the means and `S = diag(variances)` the covariances of
-//! the posteriors. These are diagonal, so the mean variances are added **on the diagonal alone**. disent and disentanglement-pytorch add their mean, one
-//! number, to every entry, off the diagonal too, and so pull latents towards a negative covariance; disentanglement_lib has it
-//! right. A test below holds the covariance against that of samples.
+//! By the law of total covariance that of the aggregated posterior is `Cov[m] + E[S]`, where `m` are the means and `S =
+//! diag(variances)` the covariances of the posteriors. These are diagonal, so the mean variances are added **on the diagonal
+//! alone**. disent and disentanglement-pytorch add their mean, one number, to every entry, off the diagonal too, and so pull
+//! latents towards a negative covariance; disentanglement_lib has it right. A test below holds the covariance against that of
+//! samples.
 
 use burn::tensor::{Bool, Tensor};
 use serde::{Deserialize, Serialize};
@@ -20,8 +21,8 @@ use crate::reconstruction::Reconstruction;
 use crate::schedule::Schedule;
 use crate::state::State;
 
-/// Settings and objective. The defaults are from the middle of what Locatello et al. 2019 tried (`lambda_offdiagonal` 1 to 50), with the paper's
-/// ratio for dSprites, `lambda_diagonal = lambda_offdiagonal`.
+/// Settings and objective. The defaults are from the middle of what Locatello et al. 2019 tried (`lambda_offdiagonal` 1 to 50),
+/// with the paper's ratio for dSprites, `lambda_diagonal = lambda_offdiagonal`.
 #[derive(Debug, Serialize, Deserialize)]
 #[serde(default)]
 pub struct DipVaeIi {

@@ -17,10 +17,10 @@
 use burn::tensor::Tensor;
 use burn::tensor::activation::sigmoid;
 use serde::{Deserialize, Serialize};
-use unbraid_data::settings::{Setting, Values};
+use unbraid_data::settings::{Setting, Values, check_range};
 use unbraid_data::{Error, Result, Rng, settings};
 
-use super::{Batch, Entry, Framework, MOST_WEIGHT, RECONSTRUCTION, WHOLE_REDUCTION};
+use super::{Batch, Entry, Framework, MOST_NATS, MOST_WEIGHT, RECONSTRUCTION, WHOLE_REDUCTION};
 use crate::losses::{Losses, Reduction};
 use crate::model::Model;
 use crate::ops;
@@ -29,7 +29,6 @@ use crate::reconstruction::Reconstruction;
 use crate::schedule::Schedule;
 use crate::state::State;
 
-const MOST_KL: f64 = 1e6;
 const MOST_WINDOW: usize = 10_000;
 
 /// Settings and objective. The defaults are those of T3 section 3.2.2 (where Ki has the minus of the controller once more);
@@ -72,23 +71,20 @@ impl Default for DynamicVae {
 
 impl DynamicVae {
     fn check(self) -> Result<Self> {
-        self.kl.check("kl", 0.0, MOST_KL)?;
+        self.kl.check("kl", 0.0, MOST_NATS)?;
         let settings = [
             ("proportional", self.proportional),
             ("integral", self.integral),
             ("beta_first", self.beta_first),
             ("beta_min", self.beta_min),
         ];
-        if let Some((name, value)) = settings.into_iter().find(|(_, value)| !(0.0..=MOST_WEIGHT).contains(value)) {
-            return Err(Error::new(format!("setting \"{name}\" is {value}")).help(format!("wanted 0 to {MOST_WEIGHT}")));
+        for (name, value) in settings {
+            check_range(name, value, 0.0, MOST_WEIGHT)?;
         }
+        check_range("window", self.window, 1, MOST_WINDOW)?;
         if self.beta_min > self.beta_first {
             return Err(Error::new(format!("setting \"beta_min\" is {} and \"beta_first\" is less", self.beta_min))
                 .help(format!("wanted a \"beta_first\" of {} or more", self.beta_min)));
-        }
-        if !(1..=MOST_WINDOW).contains(&self.window) {
-            let message = format!("setting \"window\" is {}", self.window);
-            return Err(Error::new(message).help(format!("wanted 1 to {MOST_WINDOW}")));
         }
         Ok(self)
     }
@@ -155,7 +151,7 @@ pub const ENTRY: Entry = Entry {
     settings: &[
         Setting {
             name: "kl",
-            values: Values::Schedule(0.0, MOST_KL),
+            values: Values::Schedule(0.0, MOST_NATS),
             meaning: "the KL divergence that is wanted, summed over latents",
         },
         Setting {
@@ -182,7 +178,7 @@ pub const ENTRY: Entry = Entry {
         RECONSTRUCTION,
         WHOLE_REDUCTION,
     ],
-    example: "",
+    example: "beta_first = 1.0",
     sampler: "single",
     build: |table| Ok(Box::new(settings::read::<DynamicVae>(table)?.check()?)),
     complete: settings::complete::<DynamicVae>,

@@ -10,8 +10,8 @@ use burn::tensor::activation::log_softmax;
 use burn::tensor::{Int, Tensor, TensorData};
 use rand::seq::SliceRandom;
 use serde::{Deserialize, Serialize};
-use unbraid_data::settings::{Setting, Values};
-use unbraid_data::{Error, Result, Rng, settings};
+use unbraid_data::settings::{Setting, Values, check_range};
+use unbraid_data::{Result, Rng, settings};
 
 use super::{Batch, Entry, Framework, MOST_RATE, MOST_WEIGHT, OwnOptimiser, RECONSTRUCTION, REDUCTION};
 use crate::losses::{Losses, Reduction};
@@ -62,10 +62,7 @@ impl FactorVae {
     fn check(self) -> Result<Self> {
         self.gamma.check("gamma", 0.0, MOST_WEIGHT)?;
         self.discriminator_rate.check("discriminator_rate", 0.0, MOST_RATE)?;
-        if !(1..=MOST_WIDTH).contains(&self.width) {
-            let message = format!("setting \"width\" is {}", self.width);
-            return Err(Error::new(message).help(format!("wanted 1 to {MOST_WIDTH}")));
-        }
+        check_range("width", self.width, 1, MOST_WIDTH)?;
         Ok(self)
     }
 }

@@ -10,6 +10,8 @@
 //! (github.com/facebookresearch/disentangling-correlated-factors, the matching "hausdorff_hard"). The points that the largest and the
 //! least are taken at are found on plain numbers (`hausdorff.rs`), and the gradient is that of the distances between them.
 //!
+//! Parts and gradients are those that PyTorch computes (`reference/objectives`); a search through all combinations finds the same points.
+//!
 //! Departures: all pairs are summed, as the paper writes it; its code draws 25 of them at each step and sums these, so that of 10 latents a
 //! gamma there is one 25/45 as large here. Its regulariser of the latents' scale is off by default and left out: beta keeps the
 //! latents from shrinking, which would lower the distance as well.
@@ -30,8 +32,7 @@ use crate::schedule::Schedule;
 use crate::state::State;
 use crate::tensors::floats;
 
-/// Settings and objective. The paper searches beta from 0 to 16 and gamma from 0.1 to 10,000; the defaults are the beta of its code and
-/// the gamma of that code's example.
+/// Settings and objective. The defaults are those of the published code; the paper searches beta from 0 to 16 and gamma from 0.1 to 10,000.
 #[derive(Debug, Serialize, Deserialize)]
 #[serde(default)]
 pub struct Hfs {
@@ -49,7 +50,7 @@ impl Default for Hfs {
     fn default() -> Self {
         Self {
             beta: Schedule::Constant(1.0),
-            gamma: Schedule::Constant(300.0),
+            gamma: Schedule::Constant(1.0),
             reconstruction: Reconstruction::default(),
             reduction: Reduction::default(),
         }
@@ -65,6 +66,10 @@ impl Hfs {
 }
 
 impl Framework for Hfs {
+    fn least_batch(&self) -> usize {
+        2
+    }
+
     fn reconstruction(&self) -> Option<&Reconstruction> {
         Some(&self.reconstruction)
     }
@@ -120,7 +125,7 @@ pub const ENTRY: Entry = Entry {
         RECONSTRUCTION,
         REDUCTION,
     ],
-    example: "",
+    example: "gamma = 1.0",
     sampler: "single",
     build: |table| Ok(Box::new(settings::read::<Hfs>(table)?.check()?)),
     complete: settings::complete::<Hfs>,

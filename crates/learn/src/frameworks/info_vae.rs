@@ -1,18 +1,20 @@
-//! InfoVAE (Zhao et al. 2019, eq 6): a VAE whose KL divergence is weighed less and whose codes, all together, are pulled to the prior by their
-//! maximum mean discrepancy from it.
+//! InfoVAE (Zhao et al. 2019, eq 6): a VAE whose KL divergence is weighed less and whose codes, all together, are pulled to the
+//! prior by their maximum mean discrepancy from it.
 //!
-//! Minimised is `reconstruction + (1 - alpha) KL + (alpha + lambda - 1) MMD(q(z), p(z))`. The discrepancy is estimated without bias (Gretton et al. 2012, eq 3), from the
-//! `M` sampled codes and as many draws of the prior: `mean_(i != j) k(z_i, z_j) + mean_(i != j) k(p_i, p_j) - 2 mean_(i, j) k(z_i, p_j)`, in which no code meets
-//! itself. It may be below 0. With the terms `i = j`, as the authors' code has them, it would be about `2 / M` too large.
+//! Minimised is `reconstruction + (1 - alpha) KL + (alpha + lambda - 1) MMD(q(z), p(z))`. The discrepancy is estimated without bias
+//! (Gretton et al. 2012, eq 3), from the `M` sampled codes and as many draws of the prior: `mean_(i != j) k(z_i, z_j) + mean_(i !=
+//! j) k(p_i, p_j) - 2 mean_(i, j) k(z_i, p_j)`, in which no code meets itself. It may be below 0. With the terms `i = j`, as the
+//! authors' code has them, it would be up to `2 / M` too large.
 //!
-//! The kernels are functions of `d^2 / C` with `C = 2 latents bandwidth^2`: `rbf` is `exp(-d^2 / C)`, the Gaussian kernel of width `sqrt(latents) bandwidth`, and `imq` the
-//! inverse multiquadratic `C / (C + d^2)` of Tolstikhin et al. 2018. `C` is the mean squared distance of two draws from a Gaussian of deviation `bandwidth`, so that a
-//! bandwidth means the same for any number of latents. The published code has `exp(-d^2 / latents^2)`, a bandwidth of `sqrt(latents / 2)`; disent has
-//! `sqrt 2`. Distances are taken of differences, not as `|a|^2 + |b|^2 - 2 a b`, which loses the small ones.
+//! The kernels are functions of `d^2 / C` with `C = 2 latents bandwidth^2`: `rbf` is `exp(-d^2 / C)`, the Gaussian kernel of width
+//! `sqrt(latents) bandwidth`, and `imq` the inverse multiquadratic `C / (C + d^2)` of Tolstikhin et al. 2018. `C` is the mean
+//! squared distance of two draws from a Gaussian of deviation `bandwidth`, so that a bandwidth means the same for any number of
+//! latents. The published code has `exp(-d^2 / latents^2)`, a bandwidth of `sqrt(latents / 2)`; disent has `sqrt 2`. Distances are
+//! taken of differences, not as `|a|^2 + |b|^2 - 2 a b`, which loses the small ones.
 
 use burn::tensor::Tensor;
 use serde::{Deserialize, Serialize};
-use unbraid_data::settings::{Setting, Values};
+use unbraid_data::settings::{Setting, Values, check_range};
 use unbraid_data::{Error, Result, Rng, settings};
 
 use super::{Batch, Entry, Framework, MOST_WEIGHT, RECONSTRUCTION, WHOLE_REDUCTION};
@@ -73,9 +75,12 @@ impl InfoVae {
     fn check(self) -> Result<Self> {
         self.alpha.check("alpha", -MOST_WEIGHT, 1.0)?;
         self.lambda.check("lambda", 0.0, MOST_WEIGHT)?;
-        if !(LEAST_BANDWIDTH..=MOST_BANDWIDTH).contains(&self.bandwidth) {
-            return Err(Error::new(format!("setting \"bandwidth\" is {}", self.bandwidth))
-                .help(format!("wanted {LEAST_BANDWIDTH} to {MOST_BANDWIDTH}")));
+        check_range("bandwidth", self.bandwidth, LEAST_BANDWIDTH, MOST_BANDWIDTH)?;
+        // Below 0 the codes would be pushed away from the prior.
+        let weight = self.alpha.least() + self.lambda.least() - 1.0;
+        if weight < 0.0 {
+            return Err(Error::new(format!("the discrepancy would weigh alpha + lambda - 1 = {weight}"))
+                .help("wanted an \"alpha\" and a \"lambda\" whose sum is 1 or more"));
         }
         Ok(self)
     }
@@ -147,12 +152,12 @@ pub const ENTRY: Entry = Entry {
     settings: &[
         Setting {
             name: "alpha",
-            values: Values::Schedule(-MOST_WEIGHT, 1.0),
+            values: Values::Words("a number from 1 - lambda to 1, or a schedule"),
             meaning: "the KL divergence weighs 1 - alpha: at 1 codes may tell all of their images",
         },
         Setting {
             name: "lambda",
-            values: Values::Schedule(0.0, MOST_WEIGHT),
+            values: Values::Words("a number from 1 - alpha to 1e9, or a schedule"),
             meaning: "with alpha, the weight of the discrepancy (MMD) of all codes from the prior: alpha + lambda - 1",
         },
         Setting {

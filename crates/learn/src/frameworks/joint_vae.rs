@@ -8,12 +8,14 @@
 //! as in the published code. As there, the divergences are means over the batch before they are compared with the capacities, which ask
 //! nothing of a single image, and that of the classes is the categorical one. The published code has a gamma for
 //! each kind, and gives both the same value in every run; it counts its steps from 1 where we count from 0.
+//!
+//! Parts and gradients are those that PyTorch computes (`reference/objectives`); the divergence of the classes is held against quadrature.
 
 use serde::{Deserialize, Serialize};
-use unbraid_data::settings::{Setting, Values};
+use unbraid_data::settings::{Setting, Values, check_range};
 use unbraid_data::{Error, Result, Rng, settings};
 
-use super::{Batch, Entry, Framework, MOST_WEIGHT, RECONSTRUCTION, WHOLE_REDUCTION};
+use super::{Batch, Entry, Framework, MOST_NATS, MOST_WEIGHT, RECONSTRUCTION, WHOLE_REDUCTION};
 use crate::losses::{Losses, Reduction};
 use crate::model::Model;
 use crate::ops;
@@ -22,7 +24,6 @@ use crate::reconstruction::Reconstruction;
 use crate::schedule::{Change, Schedule, Shape};
 use crate::state::State;
 
-const MOST_CAPACITY: f64 = 1e6;
 const MOST_CLASSES: usize = 1000;
 const LEAST_TEMPERATURE: f64 = 0.01;
 const MOST_TEMPERATURE: f64 = 100.0;
@@ -68,17 +69,14 @@ impl Default for JointVae {
 impl JointVae {
     fn check(self) -> Result<Self> {
         self.gamma.check("gamma", 0.0, MOST_WEIGHT)?;
-        self.capacity_continuous.check("capacity_continuous", 0.0, MOST_CAPACITY)?;
-        self.capacity_discrete.check("capacity_discrete", 0.0, MOST_CAPACITY)?;
+        self.capacity_continuous.check("capacity_continuous", 0.0, MOST_NATS)?;
+        self.capacity_discrete.check("capacity_discrete", 0.0, MOST_NATS)?;
         let is_none = self.classes.is_empty();
         if is_none || self.classes.iter().any(|n_classes| !(2..=MOST_CLASSES).contains(n_classes)) {
             return Err(Error::new(format!("setting \"classes\" is {:?}", self.classes))
                 .help(format!("wanted 2 to {MOST_CLASSES} classes for each discrete variable, like [3] or [10, 2]")));
         }
-        if !(LEAST_TEMPERATURE..=MOST_TEMPERATURE).contains(&self.temperature) {
-            return Err(Error::new(format!("setting \"temperature\" is {}", self.temperature))
-                .help(format!("wanted {LEAST_TEMPERATURE} to {MOST_TEMPERATURE}")));
-        }
+        check_range("temperature", self.temperature, LEAST_TEMPERATURE, MOST_TEMPERATURE)?;
         Ok(self)
     }
 
@@ -142,12 +140,12 @@ pub const ENTRY: Entry = Entry {
         },
         Setting {
             name: "capacity_continuous",
-            values: Values::Schedule(0.0, MOST_CAPACITY),
+            values: Values::Schedule(0.0, MOST_NATS),
             meaning: "the KL divergence that the Gaussian latents are to have, summed over them",
         },
         Setting {
             name: "capacity_discrete",
-            values: Values::Schedule(0.0, MOST_CAPACITY),
+            values: Values::Schedule(0.0, MOST_NATS),
             meaning: "the KL divergence that the discrete variables are to have; ends at the sum of ln(classes)",
         },
         Setting {
@@ -163,7 +161,7 @@ pub const ENTRY: Entry = Entry {
         RECONSTRUCTION,
         WHOLE_REDUCTION,
     ],
-    example: "classes = [2]",
+    example: "classes = [2]\ngamma = 3.0\ncapacity_continuous = 5.0",
     sampler: "single",
     build: |table| Ok(Box::new(settings::read::<JointVae>(table)?.check()?)),
     complete: settings::complete::<JointVae>,

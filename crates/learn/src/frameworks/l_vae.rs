@@ -13,8 +13,8 @@
 
 use burn::tensor::Tensor;
 use serde::{Deserialize, Serialize};
-use unbraid_data::settings::{Setting, Values};
-use unbraid_data::{Error, Result, Rng, settings};
+use unbraid_data::settings::{Setting, Values, check_range};
+use unbraid_data::{Result, Rng, settings};
 
 use super::sigma_vae::softly_above;
 use super::{Batch, Entry, Framework, RECONSTRUCTION, REDUCTION};
@@ -27,8 +27,8 @@ use crate::state::State;
 
 const LOG_SQUARES: &str = "sigma.log_squares";
 /// A loss of 0 would take its sigma to 0. This bound, e^-16 = 1.1e-7 for `sigma^2`, leaves a sigma of 1 as it is in f32.
-const LEAST_LOG_SQUARE: f64 = -16.0;
-const LEAST_SIGMA: f64 = 1e-3;
+pub(super) const LEAST_LOG_SQUARE: f64 = -16.0;
+const LEAST_SIGMA: f64 = 1e-2;
 const MOST_SIGMA: f64 = 1e3;
 
 /// Settings and objective. The defaults are those of T3 section 3.2.2.
@@ -54,10 +54,7 @@ impl Default for LVae {
 impl LVae {
     fn check(self) -> Result<Self> {
         for (name, value) in [("sigma0", self.sigma0), ("sigma1", self.sigma1)] {
-            if !(LEAST_SIGMA..=MOST_SIGMA).contains(&value) {
-                return Err(Error::new(format!("setting \"{name}\" is {value}"))
-                    .help(format!("wanted {LEAST_SIGMA} to {MOST_SIGMA}")));
-            }
+            check_range(name, value, LEAST_SIGMA, MOST_SIGMA)?;
         }
         Ok(self)
     }
@@ -105,7 +102,7 @@ impl Framework for LVae {
 pub const ENTRY: Entry = Entry {
     name: "l_vae",
     about: "VAE that learns the weights of its reconstruction loss and of its KL divergence",
-    paper: "T3 section 6.2, L-VAE",
+    paper: "Mogultay Ozcan 2024, On disentangled representation learning, section 6.2",
     settings: &[
         Setting {
             name: "sigma0",

@@ -26,6 +26,7 @@ use serde::{Deserialize, Serialize};
 use unbraid_data::settings::{Setting, Values};
 use unbraid_data::{Rng, settings};
 
+use super::l_vae::LEAST_LOG_SQUARE;
 use super::sigma_vae::softly_above;
 use super::{Batch, Entry, Framework, RECONSTRUCTION, REDUCTION};
 use crate::losses::{Losses, Reduction};
@@ -38,8 +39,6 @@ use crate::state::State;
 
 const LOG_SQUARE_OF_RECONSTRUCTION: &str = "sigma.log_square_of_reconstruction";
 const LOG_SQUARES_OF_LATENTS: &str = "sigma.log_squares_of_latents";
-/// A loss of 0 would take its sigma to 0. This bound, e^-16 = 1.1e-7 for `sigma^2`, leaves a sigma of 1 as it is in f32.
-const LEAST_LOG_SQUARE: f64 = -16.0;
 
 /// Settings and objective. The default is what T3 section 7.2 advises.
 #[derive(Debug, Default, Serialize, Deserialize)]
@@ -152,7 +151,7 @@ fn log_of_one_and(log_squares: Tensor<2>) -> Tensor<2> {
 pub const ENTRY: Entry = Entry {
     name: "mdl_vae",
     about: "VAE that learns the weights of its reconstruction loss and of the KL divergence of each latent",
-    paper: "T3 chapter 7, mdL-VAE",
+    paper: "Mogultay Ozcan 2024, On disentangled representation learning, chapter 7",
     settings: &[
         Setting {
             name: "variant",

@@ -178,6 +178,9 @@ pub struct Entry {
 /// A larger weight of a part of the loss would overflow f32 before the first step.
 pub(crate) const MOST_WEIGHT: f64 = 1e9;
 
+/// A divergence that nobody asks for.
+const MOST_NATS: f64 = 1e6;
+
 /// A larger step size would overflow the parameters at the first step.
 const MOST_RATE: f64 = 1e6;
 

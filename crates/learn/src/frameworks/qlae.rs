@@ -1,4 +1,4 @@
-//! QLAE, the quantised-latent auto-encoder (Hsu et al. 2023, section 3): an auto-encoder whose every latent takes one of a few learned
+//! QLAE, the quantised-latent autoencoder (Hsu et al. 2023, section 3): an autoencoder whose every latent takes one of a few learned
 //! values of its own, with strong weight decay:
 //!
 //! `reconstruction + weight_quantisation * |sg(z) - v|^2 + weight_commitment * |z - sg(v)|^2`,
@@ -7,6 +7,8 @@
 //! `v`; its gradient goes to `z` as if they were the same (straight through). So the codebooks learn from the quantisation loss alone,
 //! the encoder from the two others. Both of these parts have the same value: they differ in what they teach.
 //!
+//! Parts and gradients are those that PyTorch computes (`reference/objectives`).
+//!
 //! As in the published code (github.com/kylehkhsu/latent_quantization): values begin evenly spread over -1/2 to 1/2; means over pixels
 //! and over latents, which the weights of 0.01 belong to; weight decay is decoupled, of weights alone, and spares biases and
 //! codebooks. AdamW as it usually comes decays these as well, so that values would be pulled together at 0; here decay is a setting of the
@@ -14,8 +16,8 @@
 //! reach; its reconstruction loss is `bce`, ours the squared error unless told.
 
 use serde::{Deserialize, Serialize};
-use unbraid_data::settings::{Setting, Values};
-use unbraid_data::{Error, Result, Rng, settings};
+use unbraid_data::settings::{Setting, Values, check_range};
+use unbraid_data::{Result, Rng, settings};
 
 use super::{Batch, Entry, Framework, MOST_WEIGHT, RECONSTRUCTION};
 use crate::losses::{Losses, Reduction};
@@ -65,10 +67,7 @@ impl Qlae {
         self.weight_quantisation.check("weight_quantisation", 0.0, MOST_WEIGHT)?;
         self.weight_commitment.check("weight_commitment", 0.0, MOST_WEIGHT)?;
         self.weight_decay.check("weight_decay", 0.0, MOST_DECAY)?;
-        if !(2..=MOST_VALUES).contains(&self.values) {
-            let message = format!("setting \"values\" is {}", self.values);
-            return Err(Error::new(message).help(format!("wanted 2 to {MOST_VALUES}")));
-        }
+        check_range("values", self.values, 2, MOST_VALUES)?;
         Ok(self)
     }
 
@@ -122,7 +121,7 @@ impl Framework for Qlae {
 /// The row of the list.
 pub const ENTRY: Entry = Entry {
     name: "qlae",
-    about: "auto-encoder whose every latent takes one of a few learned values, with strong weight decay",
+    about: "autoencoder whose every latent takes one of a few learned values, with strong weight decay",
     paper: "Hsu et al. 2023, Disentanglement via latent quantization",
     settings: &[
         Setting {

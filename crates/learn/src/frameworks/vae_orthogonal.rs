@@ -4,6 +4,8 @@
 //! `reconstruction + beta * KL + weight * mean_(i != j) (J' J)_ij^2`, with `J` the Jacobian of the decoder at the sampled latents,
 //! `[pixels, latents]`, of the image that is drawn (after the sigmoid of a loss that has one), as in the metric `dto`.
 //!
+//! It is held against the dense Jacobian of a known decoder (`estimators.rs`), and against PyTorch (`reference/objectives`).
+//!
 //! Gradients of gradients are not to be had here, so that columns of `J` are differences, `(draw(z + h e_i) - draw(z)) / h`, of one pair of
 //! latents for each image, drawn anew at each step. Every pair is as likely as the other, so the part's expectation is the mean over all
 //! pairs; the sum over pairs `i != j` is `latents * (latents - 1)` times as large. `draw(z)` is needed anyway, so that two more images
@@ -12,8 +14,8 @@
 use burn::tensor::{Tensor, TensorData};
 use rand::RngExt;
 use serde::{Deserialize, Serialize};
-use unbraid_data::settings::{Setting, Values};
-use unbraid_data::{Error, Result, Rng, settings};
+use unbraid_data::settings::{Setting, Values, check_range};
+use unbraid_data::{Result, Rng, settings};
 
 use super::{BETA, Batch, Entry, Framework, MOST_WEIGHT, RECONSTRUCTION, REDUCTION};
 use crate::losses::{Losses, Reduction};
@@ -58,10 +60,7 @@ impl VaeOrthogonal {
     fn check(self) -> Result<Self> {
         self.beta.check("beta", 0.0, MOST_WEIGHT)?;
         self.weight.check("weight", 0.0, MOST_WEIGHT)?;
-        if !(LEAST_STEP..=MOST_STEP).contains(&self.step) {
-            let message = format!("setting \"step\" is {}", self.step);
-            return Err(Error::new(message).help(format!("wanted {LEAST_STEP} to {MOST_STEP}")));
-        }
+        check_range("step", self.step, LEAST_STEP, MOST_STEP)?;
         Ok(self)
     }
 }

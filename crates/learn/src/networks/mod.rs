@@ -3,7 +3,7 @@
 use burn::tensor::Tensor;
 use toml::Table;
 use unbraid_data::error::unknown_name;
-use unbraid_data::settings::{Setting, Values};
+use unbraid_data::settings::{Setting, Values, check_range};
 use unbraid_data::{Error, ImageShape, Result};
 
 use crate::parameters::{Initialiser, Parameters};
@@ -107,10 +107,7 @@ const LATENTS: Setting =
     Setting { name: "latents", values: Values::Whole(1, MOST_LATENTS as u64), meaning: "how many latents a code has" };
 
 fn check_latents(latents: usize) -> Result<()> {
-    if (1..=MOST_LATENTS).contains(&latents) {
-        return Ok(());
-    }
-    Err(Error::new(format!("setting \"latents\" is {latents}")).help(format!("wanted 1 to {MOST_LATENTS}")))
+    check_range("latents", latents, 1, MOST_LATENTS)
 }
 
 #[cfg(test)]

@@ -15,8 +15,8 @@ use unbraid_kernels::{MixtureGradients, Mixtures};
 
 use super::{dims, flex_tensor, register, values};
 
-/// For codes, means and log-variances `[batch, latents]` and logarithms of weights `[batch, batch]`, which are constants: `[batch, 1 + latents]`, first
-/// `ln sum_j w_ij q_j(z_i)`, then `ln sum_j w_ij q_j(z_il)` for each latent `l`. On the CPU.
+/// For codes, means and log-variances `[batch, latents]` and logarithms of weights `[batch, batch]`, which are constants: `[batch,
+/// 1 + latents]`, first `ln sum_j w_ij q_j(z_i)`, then `ln sum_j w_ij q_j(z_il)` for each latent `l`. On the CPU.
 pub fn mixture_log_densities(
     codes: Tensor<2>,
     means: Tensor<2>,

@@ -3,10 +3,10 @@
 use burn::tensor::Tensor;
 use rayon::prelude::*;
 use serde::{Deserialize, Serialize};
-use unbraid_data::settings::{Setting, Values};
+use unbraid_data::settings::{Setting, Values, check_range};
 use unbraid_data::{Result, settings};
 
-use super::{EPSILON, Entry, MOST_DECAY, Optimiser, PIECE, check_epsilon, check_number};
+use super::{EPSILON, Entry, MOST_DECAY, Optimiser, PIECE, check_epsilon};
 
 /// Settings; the defaults are the paper's.
 #[derive(Debug, Serialize, Deserialize)]
@@ -28,8 +28,8 @@ impl Default for Adam {
 
 impl Adam {
     pub(super) fn check(self) -> Result<Self> {
-        check_number("beta1", self.beta1, MOST_DECAY)?;
-        check_number("beta2", self.beta2, MOST_DECAY)?;
+        check_range("beta1", self.beta1, 0.0, MOST_DECAY)?;
+        check_range("beta2", self.beta2, 0.0, MOST_DECAY)?;
         check_epsilon(self.epsilon).map(|()| self)
     }
 }

@@ -5,11 +5,11 @@
 use burn::tensor::Tensor;
 use rayon::prelude::*;
 use serde::{Deserialize, Serialize};
-use unbraid_data::settings::{Setting, Values};
+use unbraid_data::settings::{Setting, Values, check_range};
 use unbraid_data::{Result, settings};
 
 use super::adam::{Adam, BETA1, BETA2};
-use super::{EPSILON, Entry, Optimiser, PIECE, check_number};
+use super::{EPSILON, Entry, Optimiser, PIECE};
 
 const MOST_WEIGHT_DECAY: f64 = 100.0;
 
@@ -37,7 +37,7 @@ impl Default for AdamW {
 impl AdamW {
     fn check(self) -> Result<Self> {
         self.adam().check()?;
-        check_number("weight_decay", self.weight_decay, MOST_WEIGHT_DECAY).map(|()| self)
+        check_range("weight_decay", self.weight_decay, 0.0, MOST_WEIGHT_DECAY).map(|()| self)
     }
 
     fn adam(&self) -> Adam {

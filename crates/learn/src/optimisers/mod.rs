@@ -3,9 +3,9 @@
 
 use burn::tensor::{Tensor, TensorData};
 use toml::Table;
+use unbraid_data::Result;
 use unbraid_data::error::unknown_name;
-use unbraid_data::settings::{Setting, Values};
-use unbraid_data::{Error, Result};
+use unbraid_data::settings::{Setting, Values, check_range};
 
 use crate::device::Device;
 use crate::ops::buffers;
@@ -108,14 +108,6 @@ pub fn find(name: &str) -> Result<&'static Entry> {
 /// Largest share of a running mean, or of a velocity, that is kept from step to step.
 const MOST_DECAY: f64 = 0.999_999;
 
-/// Refuses a setting that is not between 0 and `most`.
-fn check_number(name: &str, value: f64, most: f64) -> Result<()> {
-    if (0.0..=most).contains(&value) {
-        return Ok(());
-    }
-    Err(Error::new(format!("setting \"{name}\" is {value}")).help(format!("wanted 0 to {most}")))
-}
-
 const LEAST_EPSILON: f64 = 1e-30;
 
 /// What keeps a division away from zero, which every optimiser that divides has.
@@ -126,10 +118,7 @@ const EPSILON: Setting = Setting {
 };
 
 fn check_epsilon(epsilon: f64) -> Result<()> {
-    if (LEAST_EPSILON..=1.0).contains(&epsilon) {
-        return Ok(());
-    }
-    Err(Error::new(format!("setting \"epsilon\" is {epsilon}")).help("wanted 1e-30 to 1"))
+    check_range("epsilon", epsilon, LEAST_EPSILON, 1.0)
 }
 
 /// Values are changed in pieces of this many, side by side; each value on its own, so the pieces do not matter.

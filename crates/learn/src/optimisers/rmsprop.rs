@@ -4,10 +4,10 @@
 use burn::tensor::Tensor;
 use rayon::prelude::*;
 use serde::{Deserialize, Serialize};
-use unbraid_data::settings::{Setting, Values};
+use unbraid_data::settings::{Setting, Values, check_range};
 use unbraid_data::{Result, settings};
 
-use super::{EPSILON, Entry, MOST_DECAY, Optimiser, PIECE, check_epsilon, check_number};
+use super::{EPSILON, Entry, MOST_DECAY, Optimiser, PIECE, check_epsilon};
 
 /// Settings; the defaults are PyTorch's (the lecture decays by 0.9).
 #[derive(Debug, Serialize, Deserialize)]
@@ -27,7 +27,7 @@ impl Default for RmsProp {
 
 impl RmsProp {
     fn check(self) -> Result<Self> {
-        check_number("decay", self.decay, MOST_DECAY)?;
+        check_range("decay", self.decay, 0.0, MOST_DECAY)?;
         check_epsilon(self.epsilon).map(|()| self)
     }
 }

@@ -7,10 +7,10 @@
 use burn::tensor::Tensor;
 use rayon::prelude::*;
 use serde::{Deserialize, Serialize};
-use unbraid_data::settings::{Setting, Values};
+use unbraid_data::settings::{Setting, Values, check_range};
 use unbraid_data::{Result, settings};
 
-use super::{Entry, MOST_DECAY, Optimiser, PIECE, check_number};
+use super::{Entry, MOST_DECAY, Optimiser, PIECE};
 
 /// Settings; the defaults are PyTorch's.
 #[derive(Debug, Default, Serialize, Deserialize)]
@@ -24,7 +24,7 @@ pub struct Sgd {
 
 impl Sgd {
     fn check(self) -> Result<Self> {
-        check_number("momentum", self.momentum, MOST_DECAY).map(|()| self)
+        check_range("momentum", self.momentum, 0.0, MOST_DECAY).map(|()| self)
     }
 
     /// A value moves by `velocity * of_velocity + gradient * of_gradient`, times the learning rate.

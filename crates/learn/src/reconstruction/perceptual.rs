@@ -13,7 +13,7 @@ use std::sync::{Arc, OnceLock};
 
 use burn::tensor::Tensor;
 use serde::{Deserialize, Serialize};
-use unbraid_data::settings::{Setting, Values};
+use unbraid_data::settings::{Setting, Values, check_range};
 use unbraid_data::{Error, ImageShape, Result, settings};
 
 use super::{Entry, Reconstruction, ReconstructionLoss, mse};
@@ -58,12 +58,16 @@ impl Perceptual {
     /// Checks the weights.
     pub fn new(settings: Settings) -> Result<Self> {
         let weights = [("feature_weight", settings.feature_weight), ("pixel_weight", settings.pixel_weight)];
-        match weights.into_iter().find(|(_, weight)| !(0.0..=MOST_WEIGHT).contains(weight)) {
-            None => Ok(Self { settings, encoder: OnceLock::new() }),
-            Some((name, weight)) => {
-                Err(Error::new(format!("setting \"{name}\" is {weight}")).help(format!("wanted 0 to {MOST_WEIGHT}")))
-            }
+        for (name, weight) in weights {
+            check_range(name, weight, 0.0, MOST_WEIGHT)?;
         }
+        if settings.feature_weight == 0.0 && settings.pixel_weight == 0.0 {
+            return Err(Error::new(
+                "\"feature_weight\" and \"pixel_weight\" are both 0, so that no image would be reconstructed",
+            )
+            .help("give one of them a weight"));
+        }
+        Ok(Self { settings, encoder: OnceLock::new() })
     }
 
     /// As the reconstruction loss of a framework that keeps a hand on it.

@@ -61,12 +61,6 @@ impl Perceptual {
         for (name, weight) in weights {
             check_range(name, weight, 0.0, MOST_WEIGHT)?;
         }
-        if settings.feature_weight == 0.0 && settings.pixel_weight == 0.0 {
-            return Err(Error::new(
-                "\"feature_weight\" and \"pixel_weight\" are both 0, so that no image would be reconstructed",
-            )
-            .help("give one of them a weight"));
-        }
         Ok(Self { settings, encoder: OnceLock::new() })
     }
 

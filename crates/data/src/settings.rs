@@ -143,8 +143,8 @@ fn in_plain_words(message: &str) -> String {
 }
 
 /// Refuses a setting that is not within `least..=most`.
-pub fn check_range<T: PartialOrd + fmt::Display>(name: &str, value: T, least: T, most: T) -> Result<()> {
-    if (&least..=&most).contains(&&value) {
+pub fn check_range<T: PartialOrd + fmt::Display + Copy>(name: &str, value: T, least: T, most: T) -> Result<()> {
+    if (least..=most).contains(&value) {
         return Ok(());
     }
     Err(Error::new(format!("setting \"{name}\" is {value}")).help(format!("wanted {least} to {most}")))

@@ -67,8 +67,8 @@ fn only_these() -> String {
 fn deciding(mut table: Table) -> Table {
     for path in MAY_CHANGE {
         let (sections, key) = path.rsplit_once('.').map_or((None, *path), |(sections, key)| (Some(sections), key));
-        let section = sections.iter().flat_map(|sections| sections.split('.'));
-        let section = section.fold(Some(&mut table), |table, name| table?.get_mut(name)?.as_table_mut());
+        let mut section = sections.iter().flat_map(|sections| sections.split('.'));
+        let section = section.try_fold(&mut table, |table, name| table.get_mut(name)?.as_table_mut());
         section.and_then(|section| section.remove(key));
     }
     table

@@ -175,6 +175,9 @@ fn terms_in_f64(
     terms
 }
 
+/// What image `j` weighs in the density of code `i`.
+type Weight<'a> = &'a dyn Fn(usize, usize) -> f64;
+
 #[test]
 fn terms_of_beta_tc_vae_are_those_of_plain_f64() {
     let (n_batch, n_images, variance) = (7, 50.0_f64, 0.4_f32);
@@ -184,7 +187,7 @@ fn terms_of_beta_tc_vae_are_those_of_plain_f64() {
         _ => 1.0 / 6.0,
     };
     let minibatch = |_: usize, _: usize| 1.0 / (n_images * 7.0);
-    let cases: [(&str, &dyn Fn(usize, usize) -> f64); 2] = [("minibatch", &minibatch), ("stratified", &stratified)];
+    let cases: [(&str, Weight); 2] = [("minibatch", &minibatch), ("stratified", &stratified)];
     for (estimator, weight) in cases {
         let settings = format!("estimator = '{estimator}'");
         let mut learner = Parts::new(("beta_tc_vae", &settings), ("linear", "latents = 2"), PLANE).learner();
@@ -223,11 +226,14 @@ fn mean_of_kernel(kernel: fn(f64) -> f64, scale: f64, mean: f64, variance: f64) 
     (-10_000..=10_000).map(|i| mean + f64::from(i) * step).map(|d| kernel(d * d / scale) * density(d) * step).sum()
 }
 
+/// A function of a squared distance.
+type Kernel = fn(f64) -> f64;
+
 #[test]
 fn the_discrepancy_of_two_gaussians_is_met_without_bias() {
     // Codes x0 / 2 + 1 with a posterior variance of 0.2 are N(1, 0.45); the prior is N(0, 1). A difference of two codes is then
     // N(0, 0.9), of two draws N(0, 2), of one of each N(1, 1.45); C = 2 b^2.
-    let kernels: [(&str, fn(f64) -> f64); 2] = [("rbf", |d: f64| (-d).exp()), ("imq", |d: f64| 1.0 / (1.0 + d))];
+    let kernels: [(&str, Kernel); 2] = [("rbf", |d| (-d).exp()), ("imq", |d| 1.0 / (1.0 + d))];
     for (name, kernel) in kernels {
         let (bandwidth, n_batches, n_batch) = (0.7_f64, 4000, 8);
         let scale = 2.0 * bandwidth * bandwidth;

@@ -106,7 +106,7 @@ impl Framework for JointVae {
 
     fn loss(&self, model: &Model, batch: &Batch, _state: &mut State, noise: &mut Rng) -> Losses {
         let images = batch.members[0].images.clone(); // [batch, pixels]
-        let posterior = self.family().gaussian_concrete(model.encoder_outputs(images.clone()));
+        let posterior = self.family().gaussian_concrete(&model.encoder_outputs(images.clone()));
         let outputs = model.decode(posterior.sample(noise));
         let n_pixels = images.dims()[1];
         let per_image = self.reconstruction.per_image(model, outputs, images);

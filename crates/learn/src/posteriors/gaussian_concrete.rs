@@ -27,7 +27,7 @@ pub struct GaussianConcretes {
 
 impl GaussianConcretes {
     /// The distributions that outputs `[batch, outputs]` describe, for frameworks that look into them.
-    pub fn gaussian_concrete(&self, outputs: Tensor<2>) -> GaussianConcrete {
+    pub fn gaussian_concrete(&self, outputs: &Tensor<2>) -> GaussianConcrete {
         let n_gaussian_outputs = outputs.dims()[1] - self.n_class_latents();
         let gaussian = DiagonalGaussian::from_outputs(outputs.clone().narrow(1, 0, n_gaussian_outputs));
         let logits = self.ranges(n_gaussian_outputs).into_iter();
@@ -78,7 +78,7 @@ impl Family for GaussianConcretes {
     }
 
     fn posterior(&self, _parameters: &Parameters, outputs: Tensor<2>) -> Box<dyn Posterior> {
-        Box::new(self.gaussian_concrete(outputs))
+        Box::new(self.gaussian_concrete(&outputs))
     }
 
     fn moved(&self, latents: usize) -> Vec<Moved> {
@@ -217,7 +217,7 @@ mod tests {
         let family = GaussianConcretes { classes: vec![logits.len()], temperature: 0.67 };
         let values = [&[0.0, 0.0], logits].concat().into_iter().map(|value| value as f32).collect();
         let outputs = Device::cpu().tensor(values, [1, logits.len() + 2]);
-        f64::from(floats(family.gaussian_concrete(outputs).kl_of_classes())[0])
+        f64::from(floats(family.gaussian_concrete(&outputs).kl_of_classes())[0])
     }
 
     /// The class of a draw is the one whose logit plus Gumbel noise is the largest: the noise of this one has the density

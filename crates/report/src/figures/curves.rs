@@ -348,7 +348,7 @@ mod tests {
             assert!((smooth - raw).abs() < 1e-6);
         }
         // Ones and nines by turns, and an eight at the end: of the last seven points, three ones, three nines and the eight, 38 / 7.
-        let turns = |step: u32| if step % 2 == 0 { 9.0 } else { 1.0 };
+        let turns = |step: u32| if step.is_multiple_of(2) { 9.0 } else { 1.0 };
         let mut noise: Vec<(f64, f64)> = (0..400).map(|step| (f64::from(step), turns(step))).collect();
         noise[399].1 = 8.0;
         assert_eq!(smoothed(&noise)[399].1, 38.0 / 7.0);

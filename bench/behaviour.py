@@ -25,7 +25,7 @@ POINTS = ["metrics=[{name='ds'},{name='dto'},{name='polarized'}]"]
 # A part is set apart and scored every 500 steps, as in T4 section 3.3.2.
 WATCHED = ["split.train=0.8", "split.validation=0.1", "split.test=0.1", "selection.metric=polarized", "selection.every=500"]
 # The logarithm of a sigma moves by at most the learning rate in a step.
-LONGER = ["training.steps=2000", "training.learning_rate=2e-3"]
+LONGER = ["training.steps=10000", "model.name=mlp", "model.encoder=[128]", "model.decoder=[128]"]
 # Their runs take seconds, and differ much from seed to seed.
 WITH_TEN_SEEDS = ["orthogonality", "ratios"]
 # T4 table 3.1.
@@ -155,7 +155,8 @@ PROMISES = [
 
 
 def spread(values):
-    digits = 2 if max(map(abs, values)) < 20 else 1
+    largest = max(map(abs, values))
+    digits = 1 if largest >= 20 else 2 if largest >= 0.01 else 5
     mean = f"{statistics.fmean(values):.{digits}f}"
     return f"{mean} ± {statistics.stdev(values):.{digits}f}" if len(values) > 1 else mean
 

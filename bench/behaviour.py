@@ -89,7 +89,7 @@ def read_codes(folder):
     data = (folder / "codes.npy").read_bytes()
     length = struct.unpack("<H", data[8:10])[0]
     header = data[10:10 + length].decode()
-    rows, columns = (int(n) for n in header.split("'shape': (")[1].split(")")[0].split(","))
+    rows, columns = (int(n) for n in header.split("'shape': (")[1].split(")")[0].split(",") if n.strip())
     kind = "f" if "<f4" in header else "d"
     values = struct.unpack(f"<{rows * columns}{kind}", data[10 + length:])
     return [values[row * columns:(row + 1) * columns] for row in range(rows)]

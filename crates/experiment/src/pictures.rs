@@ -149,9 +149,8 @@ fn traverse(run: &TrainedRun, data: &LabelledCodes, settings: &TraversalSettings
         let (label, codes) = codes_along(&moved, &base, data, settings);
         drawn.push(TraversalRow { label, note, pictures: decoded(run, &codes)? });
     }
-    let takes_few_values = run.model.moved().iter().all(|moved| matches!(moved, Moved::Values(_)));
     let headers = match settings.range {
-        _ if takes_few_values => ends(settings.columns, "least", "greatest"),
+        _ if takes_few_values(run) => ends(settings.columns, "least", "greatest"),
         Range::Fixed => value_headers(&spread(-2.0, 2.0, settings.columns)),
         Range::MinMax => ends(settings.columns, "least", "greatest"),
         Range::Std => ends(settings.columns, "mean - 2 std", "mean + 2 std"),
@@ -161,6 +160,11 @@ fn traverse(run: &TrainedRun, data: &LabelledCodes, settings: &TraversalSettings
         _ => format!("Latent traversals ({n_left_out} latents that carry less are not shown)"),
     };
     Ok(Traversals { title, headers, rows: drawn })
+}
+
+/// Whether the latents take values of a codebook, so that a range of numbers means nothing to them.
+fn takes_few_values(run: &TrainedRun) -> bool {
+    run.model.moved().iter().all(|moved| matches!(moved, Moved::Values(_)))
 }
 
 /// What a row of a traversal is called, and its codes, `[columns, latents]`.
@@ -232,8 +236,7 @@ fn check_traversal(run: &TrainedRun, settings: &TraversalSettings) -> Result<()>
         return Err(Error::new("this dataset's images are points in space, which cannot be drawn")
             .help("traversals need a dataset of pictures"));
     }
-    let takes_few_values = run.model.moved().iter().all(|moved| matches!(moved, Moved::Values(_)));
-    if takes_few_values && settings.range != Range::Fixed {
+    if takes_few_values(run) && settings.range != Range::Fixed {
         return Err(Error::new(
             "the latents of this model take a few values, and a traversal shows these, whatever the range",
         )
@@ -343,4 +346,22 @@ fn draw_correlation(data: &LabelledCodes) -> Result<Vec<u8>> {
     let scores = metric.score(&Subject::new(data, Seed(0)), &mut Seed(0).stream("unused"));
     let matrix = scores.matrices.first().expect("cbd always gives its correlation matrix");
     heatmap("Absolute correlation of latents and factors", matrix).to_png()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_row_goes_from_the_first_step_to_the_last() {
+        let steps = |n_columns: usize, n_steps: usize| {
+            (0..n_columns).map(|column| step_of(column, n_columns, n_steps)).collect::<Vec<_>>()
+        };
+        assert_eq!(steps(6, 3), [0, 0, 1, 1, 2, 2]);
+        assert_eq!(steps(4, 4), [0, 1, 2, 3]);
+        // More steps than columns: some are left out, and not the last.
+        assert_eq!(steps(8, 10)[7], 9);
+        assert_eq!(steps(8, 10)[0], 0);
+        assert_eq!(steps(2, 30), [0, 29]);
+    }
 }

@@ -208,3 +208,14 @@ fn the_path_of_a_run_becomes_absolute() {
     let completed = frameworks::complete("vae", &nested).unwrap();
     assert_eq!(completed["reconstruction"]["features"].as_str(), Some(wanted.as_str()));
 }
+
+#[test]
+fn a_run_that_is_not_finished_gives_no_features() {
+    let folder = run();
+    let with_state = |state: &str| fs::write(folder.path().join("status.json"), format!("{{\"state\":\"{state}\"}}"));
+    with_state("running").unwrap();
+    let text = message(folder.path(), POINT);
+    assert!(text.contains("the run is not finished") && text.contains("unbraid resume FOLDER"), "{text}");
+    with_state("finished").unwrap();
+    assert!(with_features(folder.path(), POINT).is_ok());
+}

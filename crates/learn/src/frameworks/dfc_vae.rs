@@ -4,8 +4,8 @@
 //!
 //! The encoder is that of another run (`features`), where the paper takes VGG-19: no weights are downloaded. A gradient passes
 //! through it to the decoder, and its weights stay as they are. Its features are smaller than those of VGG-19 with pixels up to
-//! 255, so the paper's weights are a place to start from, no more. A step takes 1.6 times as long as one of `beta_vae` (both with
-//! `conv64`, a batch of 64).
+//! 255, so the paper's weights are a place to start from, no more. A step takes 1.7 times as long as one of `beta_vae` (both with
+//! `conv64`, a batch of 64; `unbraid bench frameworks`).
 //!
 //! How we know: the paper's formula has two halves, `1 / (2 C W H)` and its beta of 0.5, and so have we; the authors' code has one of them
 //! (`0.5` times the mean squared difference), and no pixel loss. disent adds the pixels' squared error, averages both, and fails for losses

@@ -179,3 +179,18 @@ pub const ENTRY: Entry = Entry {
     build: |table| Ok(Box::new(settings::read::<InfoVae>(table)?.check()?)),
     complete: settings::complete::<InfoVae>,
 };
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_discrepancy_that_would_push_codes_away_from_the_prior_is_refused() {
+        let message =
+            |settings: &str| (ENTRY.build)(&settings.parse().expect("it is TOML")).err().map(|error| error.to_string());
+        assert_eq!(message("alpha = 1.0\nlambda = 0.0"), None);
+        assert_eq!(message("alpha = -0.5\nlambda = 5.0"), None);
+        let refused = message("lambda = { from = 10.0, to = 0.5, steps = 10 }").expect("it ends below 1");
+        assert!(refused.starts_with("the discrepancy would weigh alpha + lambda - 1 = -0.5"), "{refused}");
+    }
+}

@@ -5,6 +5,7 @@
 
 pub mod datasets;
 pub mod error;
+pub mod examples;
 pub mod factor_kinds;
 pub mod factor_space;
 pub mod file_errors;

@@ -14,7 +14,7 @@ use rand::seq::index;
 
 use crate::datasets::{Dataset, read_factors, read_numbered};
 use crate::error::{Error, Result};
-use crate::samplers::Sampler;
+use crate::samplers::{Example, Sampler};
 use crate::seed::{Rng, Seed};
 use crate::split::Split;
 
@@ -53,6 +53,9 @@ pub struct LoadedBatch {
     pub step: u64,
     /// The members of the examples of the first batch, then those of the next: `[n_batches * arity]`.
     pub members: Vec<Member>,
+    /// The factor that the images of each example share, where the sampler says so, batch after batch: `[n_batches * batch]`, or
+    /// empty.
+    pub shared: Vec<usize>,
 }
 
 /// The images that stand at one place of the examples of a batch.
@@ -183,21 +186,23 @@ impl Loading {
 
     fn fill(&self, step: u64) -> Result<LoadedBatch> {
         let mut rng = self.seed.stream_at("batches", step);
-        let mut members = Vec::new();
+        let (mut members, mut shared) = (Vec::new(), Vec::new());
         for _ in 0..self.n_batches {
-            members.extend(self.fill_batch(&mut rng)?);
+            members.extend(self.fill_batch(&mut rng, &mut shared)?);
         }
-        Ok(LoadedBatch { step, members })
+        Ok(LoadedBatch { step, members, shared })
     }
 
-    /// The members of the examples of one batch.
-    fn fill_batch(&self, rng: &mut Rng) -> Result<Vec<Member>> {
+    /// The members of the examples of one batch; the factors that these share are added to `shared`.
+    fn fill_batch(&self, rng: &mut Rng, shared: &mut Vec<usize>) -> Result<Vec<Member>> {
         let train = self.split.train();
         let n_pixels = self.dataset.image_shape().n_pixels();
         let mut numbers = vec![Vec::with_capacity(self.batch_size); self.sampler.arity()]; // [arity, batch]
+        let mut example = Example::new(self.sampler.arity());
         for position in index::sample(rng, train.len(), self.batch_size) {
-            let example = self.sampler.draw(train.number(position), rng)?;
-            numbers.iter_mut().zip(example).for_each(|(of_member, number)| of_member.push(number));
+            self.sampler.draw(train.number(position), rng, &mut example)?;
+            numbers.iter_mut().zip(&example.images).for_each(|(of_member, &number)| of_member.push(number));
+            shared.extend(example.shared);
         }
         let fill_member = |numbers: Vec<usize>| {
             let mut pixels = vec![0.0; numbers.len() * n_pixels];

@@ -139,18 +139,19 @@ impl Config {
         let dataset = Named::take(&mut table, "dataset", None)?.complete("[dataset]", datasets::complete)?;
         let framework = Named::take(&mut table, "framework", None)?;
         let row = frameworks::find(&framework.name)?;
+        let training = section(&mut table, "training")?.unwrap_or_default();
+        let training = settings::read::<Training>(&training).map_err(|error| error.of("[training]"))?;
+        training.check()?;
+        let framework = framework.lasting(row.as_long_as_the_run, training.steps);
         let framework = framework.complete("[framework]", frameworks::complete)?;
         let split = section(&mut table, "split")?.unwrap_or_default();
         let split = settings::read::<Fractions>(&split).and_then(|split| split.check().map(|()| split));
         let split = split.map_err(|error| error.of("[split]"))?;
         let sampler =
-            Named::take(&mut table, "sampler", Some(row.sampler))?.complete("[sampler]", samplers::complete)?;
+            Named::take(&mut table, "sampler", Some(row.samplers[0]))?.complete("[sampler]", samplers::complete)?;
         let model = Named::take(&mut table, "model", Some("conv64"))?.complete("[model]", networks::complete)?;
         let optimiser =
             Named::take(&mut table, "optimiser", Some("adam"))?.complete("[optimiser]", optimisers::complete)?;
-        let training = section(&mut table, "training")?.unwrap_or_default();
-        let training = settings::read::<Training>(&training).map_err(|error| error.of("[training]"))?;
-        training.check()?;
         let selection = section(&mut table, "selection")?.map(|section| Selection::read(&section)).transpose()?;
         Ok(Self {
             seed: take_whole(&mut table, "seed")?.unwrap_or(1),
@@ -243,6 +244,15 @@ impl Named {
             (None, None) => return Err(Error::new(format!("{place} has no name")).help("wanted name = \"...\"")),
         };
         Ok(Self { name, settings })
+    }
+
+    /// Where a setting that is as long as the run was left out, it is that long. It is written down with the config, so that a run that
+    /// goes on for longer than it was meant to keeps it.
+    fn lasting(mut self, setting: Option<&str>, steps: u64) -> Self {
+        if let Some(setting) = setting {
+            self.settings.entry(setting).or_insert_with(|| whole(steps));
+        }
+        self
     }
 
     /// Fills in the settings that were left out; `place` is where a mistake is said to be.

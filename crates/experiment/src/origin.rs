@@ -18,6 +18,7 @@ const MAY_CHANGE: &[&str] = &[
     "metrics",
     "framework.features",
     "framework.reconstruction.features",
+    "framework.perceived.features",
 ];
 
 impl Config {
@@ -115,8 +116,8 @@ mod tests {
         assert_eq!(
             message,
             "\"optimiser.epsilon\" is not what the checkpoint was trained with: it is 0.000001, and was 0.00000001\n       \
-             only training.steps, training.checkpoint_every, selection.checkpoint, rows, rows_seed, metrics, framework.features and \
-             framework.reconstruction.features may change in a run"
+             only training.steps, training.checkpoint_every, selection.checkpoint, rows, rows_seed, metrics, framework.features, \
+             framework.reconstruction.features and framework.perceived.features may change in a run"
         );
     }
 

@@ -32,18 +32,23 @@ pub fn prepare(config: &Config) -> Result<Prepared> {
     let sampler: Arc<dyn Sampler> = Arc::from(sampler.map_err(|error| in_place(error, "[sampler]"))?);
     let framework = frameworks::build(&config.framework.name, &config.framework.settings);
     let framework = framework.map_err(|error| in_place(error, "[framework]"))?;
-    check_arity(config, framework.arity(), sampler.arity())?;
+    check_sampler(config, framework.arity(), sampler.arity())?;
     check_counts(config, dataset.as_ref(), &split)?;
     check_batch(config, framework.least_batch())?;
     if let Some(selection) = &config.selection {
         selection.check(config, &split)?;
     }
     if let Some(reconstruction) = framework.reconstruction() {
-        check_pixels(reconstruction, dataset.as_ref())?;
+        check_pixels("reconstruction", reconstruction, dataset.as_ref())?;
+    }
+    if let Some(perceived) = framework.perceived() {
+        check_pixels("perceived", perceived, dataset.as_ref())?;
     }
 
     let network = networks::build(&config.model.name, &config.model.settings, dataset.image_shape());
     let network = network.map_err(|error| in_place(error, "[model]"))?;
+    let fits = framework.check_factors(network.latents(), dataset.factors().n_factors());
+    fits.map_err(|error| error.of("[framework]"))?;
     let optimiser = optimisers::build(&config.optimiser.name, &config.optimiser.settings);
     let optimiser = optimiser.map_err(|error| in_place(error, "[optimiser]"))?;
     let (shape, seed) = (dataset.image_shape(), Seed(config.seed));
@@ -68,18 +73,21 @@ pub fn rows_to_encode(config: &Config, n_images: usize) -> Result<Vec<usize>> {
     })
 }
 
-fn check_arity(config: &Config, wanted: usize, found: usize) -> Result<()> {
-    if wanted == found {
+/// Refuses a sampler that the framework does not name, and says which it does.
+fn check_sampler(config: &Config, wanted: usize, found: usize) -> Result<()> {
+    let (framework, sampler) = (&config.framework.name, &config.sampler.name);
+    let suited = frameworks::find(framework)?.samplers;
+    if suited.contains(&sampler.as_str()) {
         return Ok(());
     }
-    let (framework, sampler) = (&config.framework.name, &config.sampler.name);
-    let suited = frameworks::find(framework)?.sampler;
-    Err(Error::new(format!(
-        "framework \"{framework}\" trains on {}, but sampler \"{sampler}\" draws {}",
-        images(wanted),
-        images(found)
-    ))
-    .help(format!("use sampler \"{suited}\", or leave the sampler out")))
+    let message = if wanted == found {
+        format!("framework \"{framework}\" does not learn from what sampler \"{sampler}\" draws")
+    } else {
+        let (wanted, found) = (images(wanted), images(found));
+        format!("framework \"{framework}\" trains on {wanted}, but sampler \"{sampler}\" draws {found}")
+    };
+    let suited: Vec<String> = suited.iter().map(|name| format!("\"{name}\"")).collect();
+    Err(Error::new(message).help(format!("use sampler {}, or leave the sampler out", suited.join(" or "))))
 }
 
 fn check_batch(config: &Config, least: usize) -> Result<()> {
@@ -143,16 +151,16 @@ fn check_counts(config: &Config, dataset: &dyn Dataset, split: &Split) -> Result
     Ok(())
 }
 
-fn check_pixels(reconstruction: &Reconstruction, dataset: &dyn Dataset) -> Result<()> {
+fn check_pixels(setting: &str, reconstruction: &Reconstruction, dataset: &dyn Dataset) -> Result<()> {
     if !reconstruction.entry.wants_unit_pixels || dataset.holds_bytes() {
         return Ok(());
     }
     Err(Error::new(format!(
-        "[framework] setting \"reconstruction\" is \"{}\", which is for pixels between 0 and 1, but the dataset's are {}",
+        "[framework] setting \"{setting}\" is \"{}\", which is for pixels between 0 and 1, but the dataset's are {}",
         reconstruction.entry.name,
         if dataset.as_standardised().is_some() { "standardised" } else { "points in space" }
     ))
-    .help("use reconstruction = \"mse\""))
+    .help(format!("use {setting} = \"mse\"")))
 }
 
 #[cfg(test)]
@@ -171,7 +179,7 @@ mod tests {
         assert_eq!(
             message(&format!("{small}[framework]\nname = 'ada_gvae'\n[sampler]\nname = 'single'")),
             "framework \"ada_gvae\" trains on pairs, but sampler \"single\" draws 1 image\n       \
-             use sampler \"pair\", or leave the sampler out"
+             use sampler \"pair\" or \"temporal\" or \"shared_pair\", or leave the sampler out"
         );
         let large_batch = message(&format!("{small}[framework]\nname = 'vae'\n[training]\nbatch_size = 65"));
         assert!(large_batch.starts_with("[training] setting \"batch_size\" is 65 but the dataset has 64 images"));

@@ -137,7 +137,7 @@ fn on_device(batch: LoadedBatch, n_images: usize, learner: &Learner) -> Batch {
         numbers: member.numbers,
         factors: member.factors,
     });
-    Batch { step: batch.step, n_images, members: members.collect() }
+    Batch { step: batch.step, n_images, members: members.collect(), shared: batch.shared }
 }
 
 /// The run ends in an error: keeps what was logged, and says which checkpoint is left.

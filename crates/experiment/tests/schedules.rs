@@ -65,7 +65,7 @@ fn losses_at_rates(changes: &[String], rates: [f64; 7]) -> Vec<f64> {
             numbers: member.numbers,
             factors: member.factors,
         });
-        let batch = Batch { step: loaded.step, n_images: 50_000, members: members.collect() };
+        let batch = Batch { step: loaded.step, n_images: 50_000, members: members.collect(), shared: vec![] };
         f64::from(learner.step(&batch, rate).unwrap().total)
     };
     rates.map(&mut step).to_vec()

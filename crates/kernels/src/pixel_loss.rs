@@ -60,6 +60,24 @@ impl PixelLoss {
         });
     }
 
+    /// How far apart the images of each pair of rows are, where outputs `[rows, n_pixels]` stand for the same images `[rows, n_pixels]`: the loss
+    /// of the first one's outputs where the second is wanted, without what the outputs alone decide (`log(1 + exp(o))`), so that only pairs of the
+    /// same first image can be compared. It is summed in `f64`: images of bytes that differ in as many pixels, by the same, are as far apart
+    /// to the bit, but for cross-entropies of grey pixels.
+    pub fn sums_of_pairs(self, outputs: &[f32], images: &[f32], n_pixels: usize, pairs: &[[usize; 2]]) -> Vec<f64> {
+        check_len("images", images.len(), outputs.len());
+        let row = |row: usize| row * n_pixels..(row + 1) * n_pixels;
+        let between = |&[first, second]: &[usize; 2]| {
+            let (outputs, images) = (&outputs[row(first)], &images[row(second)]);
+            match self {
+                Self::SquaredError => exact_sum_of(outputs, images, |o, t| f64::from((o - t) * (o - t))),
+                Self::AbsoluteError => exact_sum_of(outputs, images, |o, t| f64::from((o - t).abs())),
+                Self::CrossEntropy => exact_sum_of(outputs, images, |o, t| -f64::from(o) * f64::from(t)),
+            }
+        };
+        pairs.par_iter().map(between).collect()
+    }
+
     /// Fills the gradients of [`PixelLoss::sums`] from that of the sums: with respect to the outputs and to the images,
     /// each if it is wanted.
     pub fn backward(
@@ -103,6 +121,18 @@ fn sum_of(outputs: &[f32], images: &[f32], loss: impl Fn(f32, f32) -> f32) -> f3
     chains.iter().sum()
 }
 
+/// The same in `f64`.
+fn exact_sum_of(outputs: &[f32], images: &[f32], loss: impl Fn(f32, f32) -> f64) -> f64 {
+    const N_CHAINS: usize = 16;
+    let mut chains = [0.0; N_CHAINS];
+    for (outputs, images) in outputs.chunks(N_CHAINS).zip(images.chunks(N_CHAINS)) {
+        for ((chain, &output), &pixel) in chains.iter_mut().zip(outputs).zip(images) {
+            *chain += loss(output, pixel);
+        }
+    }
+    chains.iter().sum()
+}
+
 /// `grad = grad_sum * slope`, for each image and pixel.
 fn fill(outputs: &[f32], images: &[f32], grad_sums: &[f32], grad: &mut [f32], slope: impl Fn(f32, f32) -> f32 + Sync) {
     let n_pixels = check_rows(outputs, images, grad_sums.len());
@@ -137,6 +167,31 @@ mod tests {
         PixelLoss::CrossEntropy.sums(&[0.0, 3.0_f32.ln(), -200.0, 200.0], &[0.3, 1.0, 1.0, 0.0], &mut sums);
         assert!((sums[0] - (2.0_f32.ln() + (4.0_f32 / 3.0).ln())).abs() < 1e-6, "{sums:?}");
         assert_eq!(sums[1], 400.0); // without overflow
+    }
+
+    #[test]
+    fn sums_of_pairs_by_hand() {
+        // Three rows of two pixels. Cross-entropy is -o t here, the rest being the first row's own.
+        let (outputs, images) = ([0.5, -1.0, 2.0, 0.0, 1.0, 1.0], [0.0, 1.0, 1.0, 0.0, 0.5, 0.25]);
+        let sums = |loss: PixelLoss| loss.sums_of_pairs(&outputs, &images, 2, &[[0, 1], [2, 0], [1, 1]]);
+        assert_eq!(sums(PixelLoss::SquaredError), [0.25 + 1.0, 1.0, 1.0]);
+        assert_eq!(sums(PixelLoss::AbsoluteError), [1.5, 1.0, 1.0]);
+        assert_eq!(sums(PixelLoss::CrossEntropy), [-0.5, -1.0, -2.0]);
+    }
+
+    #[test]
+    fn images_that_differ_in_as_many_pixels_are_as_far_apart_to_the_bit() {
+        // 0.7 squared is no sum of few powers of 2: added up in f32, the order and the place would tell.
+        let n_pixels = 12_288;
+        let mut images = vec![0.0_f32; 3 * n_pixels];
+        for pixel in 0..3000 {
+            images[n_pixels + pixel] = 0.7;
+            images[2 * n_pixels + 4 * pixel] = 0.7;
+        }
+        for loss in [PixelLoss::SquaredError, PixelLoss::AbsoluteError] {
+            let distances = loss.sums_of_pairs(&images, &images, n_pixels, &[[0, 1], [0, 2]]);
+            assert_eq!(distances[0].to_bits(), distances[1].to_bits(), "{loss:?}");
+        }
     }
 
     #[test]

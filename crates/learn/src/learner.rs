@@ -57,7 +57,7 @@ impl Learner {
     ///
     /// let images = learner.model.parameters.tensor(vec![0.1, 0.2, 0.3, 0.4, 0.5, 0.6], [2, 3]);
     /// let member = Member { images, numbers: vec![0, 1], factors: Array2::zeros((2, 0)) };
-    /// let losses = learner.step(&Batch { step: 0, n_images: 2, members: vec![member] }, 1e-3)?;
+    /// let losses = learner.step(&Batch { step: 0, n_images: 2, members: vec![member], shared: vec![] }, 1e-3)?;
     /// assert_eq!(losses.parts[1].name, "kl");
     /// # Ok::<(), Box<dyn std::error::Error>>(())
     /// ```

@@ -1,5 +1,7 @@
 //! Networks, losses, frameworks and training. The only crate that names the tensor library.
 
+pub mod adaptive;
+pub mod adaptive_triplet;
 pub mod checkpoint;
 pub mod device;
 pub mod frameworks;
@@ -15,9 +17,11 @@ pub mod parameters;
 pub mod posteriors;
 pub mod reconstruction;
 pub mod schedule;
+mod spectral;
 pub mod state;
 pub mod tensors;
 pub mod trained_model;
+pub mod triplet;
 
 pub use device::Device;
 pub use frameworks::{Batch, Framework, Member};

@@ -15,6 +15,9 @@ use crate::state::State;
 /// More encoder outputs than this are asked for by mistake: a full covariance of 400 latents has 80,600.
 const MOST_OUTPUTS: usize = 100_000;
 
+/// What the names of the parameters of [`Framework::perceived`] begin with.
+const PERCEIVED: &str = "perceived";
+
 /// A network with its parameters, and with those of its framework.
 #[derive(Clone)]
 pub struct Model {
@@ -50,8 +53,14 @@ impl Model {
             let initialised = reconstruction.loss.initialise(image_shape, &mut initialiser);
             initialised.map_err(|error| error.of("[framework]"))?;
         }
+        if let Some(perceived) = framework.perceived() {
+            let mut initialised = Ok(());
+            let add = |initialiser: &mut Initialiser| initialised = perceived.loss.initialise(image_shape, initialiser);
+            initialiser.within(PERCEIVED, add);
+            initialised.map_err(|error| error.of("[framework]"))?;
+        }
         family.initialise(latents, &mut initialiser);
-        framework.initialise(latents, &mut initialiser);
+        framework.initialise(network.as_ref(), &mut initialiser);
         let (parameters, state) = initialiser.finish();
         Ok((Self { network: Arc::from(network), family: Arc::from(family), image_shape, parameters }, state))
     }
@@ -81,9 +90,20 @@ impl Model {
         self.network.encode(&self.parameters, images)
     }
 
+    /// What another encoder makes of images `[batch, pixels]`: one of the same layers whose parameters, under the names of the
+    /// model's own (`encoder.…`), are these.
+    pub fn encode_with(&self, parameters: &Parameters, images: Tensor<2>) -> Tensor<2> {
+        self.network.encode(parameters, images)
+    }
+
     /// Decoder outputs `[batch, pixels]` from latents `[batch, latents]`.
     pub fn decode(&self, latents: Tensor<2>) -> Tensor<2> {
         self.network.decode(&self.parameters, latents)
+    }
+
+    /// The same model as [`Framework::perceived`] sees it, whose parameters are those that it added.
+    pub fn perceiving(&self) -> Self {
+        Self { parameters: self.parameters.of_network(PERCEIVED), ..self.clone() }
     }
 
     /// The same model, not recording gradients: for encoding and pictures. Nothing is copied.

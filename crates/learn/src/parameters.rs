@@ -92,16 +92,21 @@ impl Parameters {
 
     /// The same values, without recording.
     pub fn frozen(&self) -> Self {
-        self.map(Kind::Frozen, |tensor| tensor.clone().inner())
+        self.map(Kind::Frozen, |_, tensor| tensor.clone().inner())
     }
 
     /// The same values, for which no gradient is asked.
     pub fn constant(&self) -> Self {
-        self.map(Kind::Constant, constant)
+        self.map(Kind::Constant, |_, tensor| constant(tensor))
     }
 
-    fn map(&self, kind: Kind, change: impl Fn(&Tensor<2>) -> Tensor<2>) -> Self {
-        let entries = self.entries.iter().map(|(name, tensor)| (name.clone(), change(tensor))).collect();
+    /// What `make(name, matrix)` makes of each matrix, under the same names; gradients pass through to these.
+    pub fn with_each(&self, make: impl FnMut(&str, &Tensor<2>) -> Tensor<2>) -> Self {
+        self.map(self.kind, make)
+    }
+
+    fn map(&self, kind: Kind, mut make: impl FnMut(&str, &Tensor<2>) -> Tensor<2>) -> Self {
+        let entries = self.entries.iter().map(|(name, tensor)| (name.clone(), make(name, tensor))).collect();
         Self { entries, fixed: self.fixed.clone(), device: self.device.clone(), kind }
     }
 
@@ -145,6 +150,8 @@ impl Parameters {
 /// Draws the first values: Glorot's normal for weights (Glorot and Bengio 2010, eq 12 with a normal distribution), zero
 /// for biases. Each matrix has a random stream of its own, so a new layer leaves the others as they were.
 pub struct Initialiser {
+    /// What the names of the next matrices begin with.
+    within: String,
     seed: Seed,
     parameters: Parameters,
     state: State,
@@ -153,12 +160,25 @@ pub struct Initialiser {
 impl Initialiser {
     /// Nothing drawn yet.
     pub fn new(seed: Seed, device: Device) -> Self {
-        Self { seed, parameters: Parameters::new(device), state: State::default() }
+        Self { within: String::new(), seed, parameters: Parameters::new(device), state: State::default() }
     }
 
     /// All that was drawn, and what a framework will remember.
     pub fn finish(self) -> (Parameters, State) {
         (self.parameters, self.state)
+    }
+
+    /// What was added so far, under whole names.
+    pub fn added(&self) -> &Parameters {
+        &self.parameters
+    }
+
+    /// Adds what `add` adds as a network within the model: the names begin with `network.` ([`Parameters::of_network`]).
+    pub fn within(&mut self, network: &str, add: impl FnOnce(&mut Self)) {
+        let outside = self.within.clone();
+        self.within = format!("{outside}{network}.");
+        add(self);
+        self.within = outside;
     }
 
     /// A fully connected layer: `name.weight` `[inputs, outputs]` and `name.bias` `[1, outputs]`.
@@ -178,28 +198,40 @@ impl Initialiser {
         self.layer(name, [inputs, area * outputs], outputs, area * (inputs + outputs));
     }
 
+    /// A matrix of weights that has no bias: `name` `[inputs, outputs]`.
+    pub fn matrix(&mut self, name: &str, inputs: usize, outputs: usize) {
+        let name = format!("{}{name}", self.within);
+        let values = self.draw(&name, inputs * outputs, inputs + outputs);
+        self.parameters.add(&name, values, [inputs, outputs]);
+    }
+
     /// A row of trainable numbers `[1, n]` with these first values.
     pub fn row(&mut self, name: &str, values: Vec<f32>) {
         let shape = [1, values.len()];
-        self.parameters.add(name, values, shape);
+        self.parameters.add(&format!("{}{name}", self.within), values, shape);
     }
 
     /// A matrix of these values that training leaves as it is.
     pub fn fixed(&mut self, name: &str, values: Vec<f32>, shape: [usize; 2]) {
-        self.parameters.add_fixed(name, values, shape);
+        self.parameters.add_fixed(&format!("{}{name}", self.within), values, shape);
     }
 
     /// A row of numbers `[1, n]` that the framework remembers from step to step, with these first values.
     pub fn state(&mut self, name: &str, values: Vec<f32>) {
-        self.state.add(name, values, &self.parameters.device);
+        self.state.add(&format!("{}{name}", self.within), values, &self.parameters.device);
     }
 
     fn layer(&mut self, name: &str, shape: [usize; 2], outputs: usize, fan_in_and_out: usize) {
-        let std = (2.0 / fan_in_and_out as f64).sqrt() as f32;
-        let mut rng = self.seed.stream(&format!("weights/{name}"));
-        let values = (0..shape[0] * shape[1]).map(|_| std * rng.sample::<f32, _>(StandardNormal)).collect();
+        let name = format!("{}{name}", self.within);
+        let values = self.draw(&name, shape[0] * shape[1], fan_in_and_out);
         self.parameters.add(&format!("{name}.weight"), values, shape);
         self.parameters.add(&format!("{name}.bias"), vec![0.0; outputs], [1, outputs]);
+    }
+
+    fn draw(&self, name: &str, n_values: usize, fan_in_and_out: usize) -> Vec<f32> {
+        let std = (2.0 / fan_in_and_out as f64).sqrt() as f32;
+        let mut rng = self.seed.stream(&format!("weights/{name}"));
+        (0..n_values).map(|_| std * rng.sample::<f32, _>(StandardNormal)).collect()
     }
 }
 
@@ -254,6 +286,19 @@ mod tests {
         );
         assert_eq!(floats(parameters.get("features.b").inner()), [3.0, 4.0]);
         assert!(parameters.is_fixed("features.b") && !parameters.is_fixed("a"));
+    }
+
+    #[test]
+    fn a_network_within_the_model_has_names_and_weights_of_its_own() {
+        let mut initialiser = Initialiser::new(Seed(1), Device::cpu());
+        initialiser.linear("layer", 2, 2);
+        initialiser.within("critic", |initialiser| initialiser.linear("layer", 2, 2));
+        initialiser.row("last", vec![1.0]);
+        let (parameters, _) = initialiser.finish();
+        let names: Vec<&str> = parameters.iter().map(|(name, _)| name).collect();
+        assert_eq!(names, ["layer.weight", "layer.bias", "critic.layer.weight", "critic.layer.bias", "last"]);
+        let inner = parameters.of_network("critic").get("layer.weight");
+        assert_ne!(floats(inner), floats(parameters.get("layer.weight")));
     }
 
     #[test]

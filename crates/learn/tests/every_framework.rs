@@ -5,20 +5,19 @@
 
 mod support;
 
-use std::ops::Range;
-
 use burn::tensor::Tensor;
+use std::ops::Range;
 use support::{PICTURE, POINT, Parts, batch, batch_of, chosen, losses, table};
 use unbraid_data::datasets::{self, read_images};
 use unbraid_data::settings::{Setting, Values};
-use unbraid_data::{Dataset, ImageShape};
+use unbraid_data::{Dataset, ImageShape, Seed};
 use unbraid_learn::frameworks::{Entry, FRAMEWORKS};
-use unbraid_learn::losses::MAIN;
+use unbraid_learn::losses::{Losses, MAIN};
 use unbraid_learn::networks::NETWORKS;
 use unbraid_learn::optimisers::OPTIMISERS;
 use unbraid_learn::reconstruction::RECONSTRUCTIONS;
 use unbraid_learn::tensors::{floats, scalar};
-use unbraid_learn::{Batch, Learner, checkpoint};
+use unbraid_learn::{Batch, Learner, Model, checkpoint};
 
 /// A network with a small hidden layer each way.
 const SMALL: (&str, &str) = ("mlp", "latents = 4\nencoder = [8]\ndecoder = [8]");
@@ -106,8 +105,8 @@ fn check_gradients_of(value: impl Fn(&Learner, &Batch, usize) -> f64, mut learne
 #[test]
 fn gradients_agree_with_finite_differences_for_every_framework_and_reconstruction() {
     let network = ("mlp", "latents = 4\nencoder = [5]\ndecoder = [4]\nnonlinearity = 'tanh'");
-    // The gradients of `qlae` are not those of its loss: it has a test of its own.
-    for entry in FRAMEWORKS.iter().filter(|entry| entry.name != "qlae") {
+    // The gradients of `qlae` and `weak_gan` are not those of their losses: they have tests of their own.
+    for entry in FRAMEWORKS.iter().filter(|entry| !["qlae", "weak_gan"].contains(&entry.name)) {
         for reconstruction in RECONSTRUCTIONS {
             if !has(entry, "reconstruction") && reconstruction.name != "mse" {
                 continue;
@@ -119,7 +118,10 @@ fn gradients_agree_with_finite_differences_for_every_framework_and_reconstructio
                     "dynamic_vae" => "proportional = 0.0\nintegral = 0.0\nbeta_first = 0.7",
                     _ => entry.example,
                 };
-                let mut settings = format!("reduction = '{reduction}'\n{own}");
+                let mut settings = own.to_string();
+                if has(entry, "reduction") {
+                    settings += &format!("\nreduction = '{reduction}'");
+                }
                 if has(entry, "reconstruction") {
                     settings += &format!("\n{}", chosen(reconstruction));
                 }
@@ -388,4 +390,135 @@ fn every_network_has_the_same_bits_on_any_number_of_threads() {
         let one = checkpoint_on(1);
         assert!([2, 3].into_iter().all(|threads| checkpoint_on(threads) == one), "{}", network.name);
     }
+}
+
+#[test]
+fn the_discriminator_of_weak_gan_is_resumed_with_its_moments_and_singular_vectors() {
+    let mut learner = Parts::new(("weak_gan", "width = 8"), SMALL, POINT).learner();
+    advance(&mut learner, 0..5, 4, 1e-2);
+    let bytes = checkpoint::write(&learner, "").unwrap();
+    let kept = String::from_utf8_lossy(&bytes).into_owned();
+    for (name, values) in trainable(&learner).filter(|(name, _)| name.starts_with("discriminator.")) {
+        assert!(floats(values.clone().inner()).iter().any(|value| *value != 0.0), "{name}");
+        assert!(kept.contains(&format!("optimiser.square.{name}")), "{name}");
+        assert_eq!(kept.contains(&format!("state.spectral.{name}")), name.ends_with(".weight"), "{name}");
+    }
+    for (name, vector) in learner.state().iter() {
+        let length: f32 = floats(vector.clone()).iter().map(|value| value * value).sum();
+        assert!((length - 1.0).abs() < 1e-5, "{name}");
+    }
+}
+
+/// The gradients of `weak_gan` are those of losses in which generated images stand still for the encoder, and singular vectors for the
+/// discriminator. Where power iteration has come to its end, moves of the vectors change the singular value by nothing.
+#[test]
+fn gradients_of_weak_gan_are_those_with_generated_images_standing_still() {
+    let network = ("mlp", "latents = 4\nencoder = [5]\ndecoder = [4]\nnonlinearity = 'tanh'");
+    for (reconstruction, reduction) in [("bce", "sum"), ("mse", "mean")] {
+        let settings = format!(
+            "width = 3\ndiscriminator_rate = 0.0\nreconstruction = '{reconstruction}'\nreduction = '{reduction}'"
+        );
+        let mut learner = Parts::new(("weak_gan", &settings), network, POINT).learner();
+        advance(&mut learner, 0..300, 2, 0.0);
+        let generator: Vec<(String, Vec<f32>, [usize; 2])> = trainable(&learner)
+            .filter(|(name, _)| name.starts_with("decoder."))
+            .map(|(name, tensor)| (name.to_string(), floats(tensor.clone().inner()), tensor.dims()))
+            .collect();
+        let value = |learner: &Learner, batch: &Batch, objective: usize| {
+            let of_model = |model: &Model| {
+                let mut noise = Seed(3).stream_at("noise", batch.step);
+                learner.framework.loss(model, batch, &mut learner.state().clone(), &mut noise)
+            };
+            let losses = of_model(&learner.model);
+            let (network, total) = &losses.objectives()[objective];
+            if *network != MAIN {
+                return f64::from(scalar(total.clone().detach()));
+            }
+            let mut still = learner.model.clone();
+            for (name, values, shape) in &generator {
+                still.parameters.replace(name, values.clone(), shape).unwrap();
+            }
+            let part = |losses: &Losses, position: usize| f64::from(losses.read_out().1[position].value);
+            part(&of_model(&still), 0) + part(&losses, 1) // encoder and generator
+        };
+        check_gradients_of(value, learner, 1, 1e-3);
+    }
+}
+
+const TRIPLET_FRAMEWORKS: [&str; 5] = ["beta_tvae", "tae", "ada_tvae", "ada_tae", "ada_tvae_data"];
+
+fn example_of(framework: &str) -> &'static str {
+    FRAMEWORKS.iter().find(|entry| entry.name == framework).unwrap().example
+}
+
+#[test]
+fn gradients_agree_with_finite_differences_for_every_triplet_loss() {
+    let network = ("mlp", "latents = 3\nencoder = [5]\ndecoder = [4]\nnonlinearity = 'tanh'");
+    for framework in TRIPLET_FRAMEWORKS {
+        for own in ["triplet = 'soft'", "distance = 'l2'", "triplet = 'soft'\ndistance = 'l2'", "margin = 0.3"] {
+            let settings = format!("{}\n{own}", example_of(framework));
+            check_gradients(Parts::new((framework, &settings), network, POINT).learner(), 1, 1e-3);
+        }
+    }
+}
+
+/// The gradients of all parameters, by name.
+fn gradients_of(learner: &Learner, batch: &Batch) -> Vec<(String, Vec<f32>)> {
+    let gradients = losses(learner, batch).total().backward();
+    let of = |tensor: &Tensor<2>| tensor.grad(&gradients).map_or(Vec::new(), floats);
+    trainable(learner).map(|(name, tensor)| (name.to_string(), of(tensor))).collect()
+}
+
+#[test]
+fn without_its_gradient_the_decoder_teaches_the_encoder_nothing() {
+    for framework in TRIPLET_FRAMEWORKS {
+        let has_beta = FRAMEWORKS.iter().any(|entry| entry.name == framework && has(entry, "beta"));
+        let others = if has_beta { "alpha = 0.0\nbeta = 0.0" } else { "alpha = 0.0" };
+        let [with, without] = [true, false].map(|flag| {
+            let settings = format!("{}\n{others}\ndecoder_gradient = {flag}", example_of(framework));
+            let learner = Parts::new((framework, &settings), SMALL, POINT).learner();
+            gradients_of(&learner, &batch(&learner, 0, 4))
+        });
+        for ((name, with), (_, without)) in with.iter().zip(&without) {
+            assert!(with.iter().any(|gradient| *gradient != 0.0), "{framework}: {name} learns nothing");
+            match name.starts_with("decoder.") {
+                true => assert_eq!(with, without, "{framework}: {name}"),
+                false => assert!(without.iter().all(|gradient| *gradient == 0.0), "{framework}: {name}"),
+            }
+        }
+    }
+}
+
+#[test]
+fn images_with_the_same_code_have_finite_gradients_in_every_triplet_loss() {
+    for framework in TRIPLET_FRAMEWORKS {
+        for own in ["triplet = 'soft'", "distance = 'l2'", "triplet = 'soft'\ndistance = 'l2'"] {
+            let settings = format!("{}\n{own}", example_of(framework));
+            let learner = Parts::new((framework, &settings), SMALL, POINT).learner();
+            let same = batch_of(&learner, 0, vec![vec![0.3; 2 * 6]; learner.framework.arity()]);
+            for (name, gradient) in gradients_of(&learner, &same) {
+                assert!(gradient.iter().all(|value| value.is_finite()), "{framework}, {own}: {name} {gradient:?}");
+            }
+        }
+    }
+}
+
+/// A perceptual loss of its own reads its own encoder; here it is that of the reconstruction loss, and so are the triplets.
+#[test]
+fn triplets_are_ordered_by_a_loss_with_parameters_of_its_own() {
+    let perceptual = "{ name = 'perceptual', features = 'features' }";
+    let [alone, as_well, by_pixels] = [
+        format!("reconstruction = {perceptual}"),
+        format!("reconstruction = {perceptual}\nperceived = {perceptual}"),
+        format!("reconstruction = {perceptual}\nperceived = 'mse'"),
+    ]
+    .map(|own| {
+        let settings = format!("schedule = 'custom'\n{own}");
+        let learner = Parts::new(("ada_tvae_data", &settings), SMALL, POINT).learner();
+        let is_own = |name: &str| name.starts_with("perceived.features.encoder.");
+        let n_own = learner.model.parameters.iter().filter(|(name, _)| is_own(name)).count();
+        (losses(&learner, &batch(&learner, 0, 16)).read_out().0, n_own > 0)
+    });
+    assert_eq!((alone.0, alone.1, as_well.1, by_pixels.1), (as_well.0, false, true, false));
+    assert!(by_pixels.0 != alone.0);
 }

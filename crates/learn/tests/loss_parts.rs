@@ -1,7 +1,4 @@
-//! Every part of every loss on two images, against numbers worked by hand.
-//!
-//! The network is linear with 2 pixels and 1 latent: encoder outputs are `[mean, log-variance]`. Weights are set so that
-//! the mean is pixel 0 and the log-variance is -200 (no noise to speak of) or 0; the decoder gives `[z, 2 z]`.
+//! Every part of every loss on two images, against numbers worked by hand; `loss_parts_of_members.rs` has those of pairs and triplets.
 
 #![allow(clippy::unwrap_used, reason = "a test that cannot set itself up should panic")]
 
@@ -11,67 +8,15 @@ use std::path::Path;
 
 use rand::RngExt;
 use rand_distr::StandardNormal;
+use support::by_hand::{IMAGES, SHAPE, close, learner, parts, parts_of, two_latents};
 use support::{Parts, batch_of, losses, write_features};
 use unbraid_data::{ImageShape, Seed};
+use unbraid_learn::checkpoint;
 use unbraid_learn::frameworks::FRAMEWORKS;
-use unbraid_learn::{Learner, checkpoint};
-
-const SHAPE: ImageShape = ImageShape { height: 1, width: 1, channels: 2 };
-
-/// Encoder outputs: pixel 0, then these numbers whatever the image.
-fn learner(framework: &str, settings: &str, others: &[f32]) -> Learner {
-    let mut learner = Parts::new((framework, settings), ("linear", "latents = 1"), SHAPE).learner();
-    let outputs = 1 + others.len();
-    let mut weight = vec![0.0; 2 * outputs]; // [pixels, outputs]
-    weight[0] = 1.0;
-    let bias = [&[0.0], others].concat();
-    let parameters = &mut learner.model.parameters;
-    parameters.replace("encoder.outputs.weight", weight, &[2, outputs]).unwrap();
-    parameters.replace("encoder.outputs.bias", bias, &[1, outputs]).unwrap();
-    parameters.replace("decoder.outputs.weight", vec![1.0, 2.0], &[1, 2]).unwrap();
-    learner
-}
-
-/// A learner of two latents that are the two pixels; other encoder outputs are the log-variance, where there is one. The decoder gives
-/// the latents, times this.
-fn two_latents(framework: &str, settings: &str, log_variance: f32, decoder: f32) -> Learner {
-    let mut learner = Parts::new((framework, settings), ("linear", "latents = 2"), SHAPE).learner();
-    let parameters = &mut learner.model.parameters;
-    let outputs = parameters.get("encoder.outputs.bias").dims()[1];
-    let mut weight = vec![0.0; 2 * outputs]; // [pixels, outputs]
-    (weight[0], weight[outputs + 1]) = (1.0, 1.0);
-    let bias = (0..outputs).map(|output| if output < 2 { 0.0 } else { log_variance }).collect();
-    parameters.replace("encoder.outputs.weight", weight, &[2, outputs]).unwrap();
-    parameters.replace("encoder.outputs.bias", bias, &[1, outputs]).unwrap();
-    parameters.replace("decoder.outputs.weight", vec![decoder, 0.0, 0.0, decoder], &[2, 2]).unwrap();
-    learner
-}
-
-/// The parts and the total, with this log-variance.
-fn parts(framework: &str, settings: &str, log_variance: f32, members: &[[f32; 4]]) -> (Vec<f32>, f32) {
-    let others: &[f32] = if framework == "ae" { &[] } else { &[log_variance] };
-    parts_of(&learner(framework, settings, others), 0, members)
-}
-
-fn parts_of(learner: &Learner, step: u64, members: &[impl AsRef<[f32]>]) -> (Vec<f32>, f32) {
-    let batch = batch_of(learner, step, members.iter().map(|values| values.as_ref().to_vec()).collect());
-    let (total, parts) = losses(learner, &batch).read_out();
-    (parts.iter().map(|part| part.value).collect(), total)
-}
-
-fn close(found: &(Vec<f32>, f32), parts: &[f32], total: f32) {
-    assert_eq!(found.0.len(), parts.len());
-    for (a, b) in found.0.iter().chain([&found.1]).zip(parts.iter().chain([&total])) {
-        assert!((a - b).abs() <= 1e-5 * b.abs().max(1.0), "{found:?} is not {parts:?}, {total}");
-    }
-}
-
-/// Images [1, 1] and [2, 1]; codes 1 and 2; outputs [1, 2] and [2, 4].
-const IMAGES: [f32; 4] = [1.0, 1.0, 2.0, 1.0];
 
 #[test]
 fn every_framework_is_worked_by_hand_here() {
-    let tests = include_str!("loss_parts.rs");
+    let tests = concat!(include_str!("loss_parts.rs"), include_str!("loss_parts_of_members.rs"));
     for entry in FRAMEWORKS {
         let is_named = ["parts", "learner", "two_latents", "Parts::new("]
             .iter()
@@ -112,39 +57,6 @@ fn a_schedule_weighs_the_kl_of_its_step() {
     let learner = learner("beta_vae", "beta = { from = 0.0, to = 4.0, steps = 4 }", &[-200.0]);
     let (_, total) = parts_of(&learner, 3, &[IMAGES]);
     assert!((total - (5.0 + 3.0 * 100.75)).abs() < 1e-3, "{total}");
-}
-
-#[test]
-fn ada_gvae_by_hand() {
-    // One latent: its distance is both least and most, hence never below the threshold, and nothing is shared. So the
-    // loss is the mean of both members' losses. Second member [0, 0] and [1, 3]: codes 0 and 1, outputs [0, 0] and
-    // [1, 2], squared errors 0 and 1; KL 99.5 and 100. Reconstruction (1 + 9 + 0 + 1) / 4 = 2.75, KL
-    // (100 + 101.5 + 99.5 + 100) / 4 = 100.25.
-    let found = parts("ada_gvae", "beta = 2.0", -200.0, &[IMAGES, [0.0, 0.0, 1.0, 3.0]]);
-    close(&found, &[2.75, 100.25, 0.0], 2.75 + 2.0 * 100.25);
-}
-
-#[test]
-fn ada_gvae_averages_the_latent_that_a_pair_shares_by_hand() {
-    // Two latents that are the two pixels, log-variance -20, and a decoder that hands them back. Pair (1, 1), (1.2, 3):
-    // latent 0 differs by 0.2 and latent 1 by 2, so latent 0 is shared and both members get its mean 1.1. Outputs
-    // (1.1, 1) and (1.1, 3): squared errors 0.01 each. KL (m^2 - 1 + 20) / 2 for each latent: 10.105 + 10 and
-    // 10.105 + 14, mean 22.105. One latent of two is shared. Both pairs of the batch are the same.
-    let mut learner = Parts::new(("ada_gvae", "beta = 2.0"), ("linear", "latents = 2"), SHAPE).learner();
-    let weights = [
-        ("encoder.outputs.weight", vec![1.0, 0.0, 0.0, 0.0, 0.0, 1.0, 0.0, 0.0], [2, 4]),
-        ("encoder.outputs.bias", vec![0.0, 0.0, -20.0, -20.0], [1, 4]),
-        ("decoder.outputs.weight", vec![1.0, 0.0, 0.0, 1.0], [2, 2]),
-    ];
-    for (name, values, shape) in weights {
-        learner.model.parameters.replace(name, values, &shape).unwrap();
-    }
-    let (found, total) = parts_of(&learner, 0, &[[1.0, 1.0, 1.0, 1.0], [1.2, 3.0, 1.2, 3.0]]);
-    // The sample's standard deviation is e^-10 = 4.5e-5, which moves the reconstruction by about 1e-5.
-    for (found, wanted) in found.iter().zip([0.01, 22.105, 0.5]) {
-        assert!((found - wanted).abs() < 1e-4, "{found} is not {wanted}");
-    }
-    assert!((total - (0.01 + 2.0 * 22.105)).abs() < 1e-3, "{total}");
 }
 
 #[test]

@@ -64,9 +64,19 @@ pub fn read_inputs(paths: &[PathBuf], reading: &Reading) -> Result<Vec<Input>> {
 
 /// Refuses to write an archive under the name of another format, which would then not be read.
 pub fn check_npz_name(path: &Path) -> Result<()> {
-    if has_extension(path, &["csv", "tsv", "parquet", "npy", "json"]) {
-        return Err(Error::new(format!("{} is written as .npz, and is not called so", path.display()))
-            .help(format!("name it {}", path.with_extension("npz").display())));
+    check_name(path, "npz")
+}
+
+/// Refuses to write an array under the name of another format, which would then not be read.
+pub fn check_npy_name(path: &Path) -> Result<()> {
+    check_name(path, "npy")
+}
+
+fn check_name(path: &Path, format: &str) -> Result<()> {
+    let others = ["csv", "tsv", "parquet", "npy", "npz", "json"].into_iter().filter(|&other| other != format);
+    if has_extension(path, &others.collect::<Vec<_>>()) {
+        return Err(Error::new(format!("{} is written as .{format}, and is not called so", path.display()))
+            .help(format!("name it {}", path.with_extension(format).display())));
     }
     Ok(())
 }

@@ -152,6 +152,10 @@ fn tell_one(row: &Row, as_json: bool) -> Result<Outcome> {
             score_kinds_table(scores, table_width())
         ))?;
     }
+    if let [first, others @ ..] = row.samplers() {
+        let others: String = others.iter().map(|name| format!(", \"{name}\"")).collect();
+        print(format!("samplers that suit it: \"{first}\" (where a config names none){others}\n"))?;
+    }
     print(format!("in a config:\n{}", row.in_a_config()?))?;
     Ok(Outcome::Done)
 }
@@ -208,7 +212,18 @@ impl Row {
         if !self.scores().is_empty() {
             object["scores"] = self.scores().iter().map(score_json).collect();
         }
+        if !self.samplers().is_empty() {
+            object["samplers"] = json!(self.samplers());
+        }
         Ok(object)
+    }
+
+    /// The samplers that suit it, where it is a framework.
+    fn samplers(&self) -> &'static [&'static str] {
+        match frameworks::find(self.name) {
+            Ok(framework) if self.kind == "framework" => framework.samplers,
+            _ => &[],
+        }
     }
 
     /// The kinds of score that it gives, where it is a metric; none where it is anything else.

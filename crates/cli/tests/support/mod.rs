@@ -94,15 +94,17 @@ impl Place {
 
 /// The files of a run that must be the same to the byte, whatever happened on the way.
 pub fn exact_files(run: &Path) -> Vec<(String, Vec<u8>)> {
-    let arrays = ["codes.npy", "factors.npy", "reconstruction_losses.npy", "jacobians.npy"];
+    let arrays = ["codes.npy", "factors.npy"];
     let others = ["model.safetensors", "scores.json", "matrices.json", "losses.csv", "config.toml", "dataset.json"];
-    let optional = ["selection.csv", "best.safetensors", "log_variances.npy", "kl_divergences.npy"];
-    let optional = optional.into_iter().filter(|name| run.join(name).exists());
+    let of_posterior = ["log_variances.npy", "kl_divergences.npy"];
+    let of_decoder = ["reconstruction_losses.npy", "jacobians.npy"];
+    let of_selection = ["selection.csv", "best.safetensors"];
+    let optional = of_posterior.iter().chain(&of_decoder).chain(&of_selection).filter(|name| run.join(name).exists());
     arrays
         .iter()
         .chain(&others)
-        .copied()
         .chain(optional)
+        .copied()
         .map(|name| (name.to_string(), std::fs::read(run.join(name)).unwrap_or_else(|error| panic!("{name}: {error}"))))
         .collect()
 }

@@ -15,16 +15,13 @@ use rand::seq::index;
 use serde::{Deserialize, Serialize};
 use toml::{Table, Value};
 
-use super::{Entry, Sampler};
+use super::{Entry, Example, MOST_TRIES, Sampler};
 use crate::error::{Error, Result};
-use crate::factor_space::{FactorSpace, index_of, values_of};
+use crate::factor_space::{FactorSpace, Numbering};
 use crate::seed::Rng;
 use crate::settings::{self, Setting, Values};
 use crate::split::Split;
 use crate::words::counted;
-
-/// A pair is drawn again this often at most, until both images are train images.
-const MOST_TRIES: usize = 10_000;
 
 /// How many factors differ, and in what sense; the defaults are the thesis's.
 #[derive(Debug, Serialize, Deserialize)]
@@ -59,7 +56,7 @@ enum Chosen {
 }
 
 struct Pair {
-    sizes: Vec<usize>,
+    numbering: Numbering,
     /// Positions of the factors that can be chosen.
     choosable: Vec<usize>,
     chosen: Chosen,
@@ -71,10 +68,12 @@ impl Pair {
     fn new(settings: &Settings, factors: &FactorSpace, split: &Arc<Split>) -> Result<Self> {
         let chosen = parse_k(&settings.k)?;
         let rule = settings.rule;
-        let sizes = factors.grid_sizes()?;
-        let choosable: Vec<usize> =
-            (0..sizes.len()).filter(|&factor| rule == Rule::DisentanglementLib || sizes[factor] > 1).collect();
-        if sizes.iter().all(|&size| size == 1) {
+        let numbering = factors.numbering()?;
+        let choosable = match rule {
+            Rule::Differ => numbering.varying(),
+            Rule::DisentanglementLib => (0..factors.n_factors()).collect(),
+        };
+        if numbering.varying().is_empty() {
             return Err(Error::new("no factor has two values, so no pair of images can differ"));
         }
         match chosen {
@@ -82,7 +81,7 @@ impl Pair {
                 Err(Error::new(format!("setting \"k\" is {k}, but {} factors can differ", choosable.len()))
                     .help(format!("it takes 1 to {} here, or \"uniform\"", choosable.len())))
             }
-            _ => Ok(Self { sizes, choosable, chosen, rule, split: split.clone() }),
+            _ => Ok(Self { numbering, choosable, chosen, rule, split: split.clone() }),
         }
     }
 
@@ -104,12 +103,14 @@ impl Pair {
 
     /// An image whose k chosen factors are drawn.
     fn draw_other(&self, anchor: usize, k: usize, rng: &mut Rng) -> usize {
-        let mut values = values_of(anchor, &self.sizes);
+        let mut other = anchor;
         for chosen in index::sample(rng, self.choosable.len(), k) {
             let factor = self.choosable[chosen];
-            values[factor] = self.draw_value(values[factor], self.sizes[factor], rng);
+            let value = self.numbering.value(anchor, factor);
+            let drawn = self.draw_value(value, self.numbering.sizes()[factor], rng);
+            other = self.numbering.moved(other, factor, value, drawn);
         }
-        index_of(&values, &self.sizes)
+        other
     }
 
     /// The new value of a chosen factor.
@@ -130,13 +131,14 @@ impl Sampler for Pair {
         2
     }
 
-    fn draw(&self, anchor: usize, rng: &mut Rng) -> Result<Vec<usize>> {
+    fn draw(&self, anchor: usize, rng: &mut Rng, example: &mut Example) -> Result<()> {
         // k is drawn once, so that a split that leaves few pairs of a k does not make it rarer.
         let k = self.draw_k(rng);
         for _ in 0..MOST_TRIES {
             let other = self.draw_other(anchor, k, rng);
             if self.split.train().contains(other) {
-                return Ok(vec![anchor, other]);
+                example.images.copy_from_slice(&[anchor, other]);
+                return Ok(());
             }
         }
         let chosen = counted(k, "factor");
@@ -171,6 +173,7 @@ pub const ENTRY: Entry = Entry {
     name: "pair",
     about: "Two images that differ in k factors, for weakly supervised frameworks",
     paper: "Locatello et al. 2020; Michlo, thesis A.2.3",
+    members: &["first", "second"],
     settings: &[
         Setting {
             name: "k",
@@ -190,7 +193,7 @@ pub const ENTRY: Entry = Entry {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::factor_space::Factor;
+    use crate::factor_space::{Factor, values_of};
     use crate::seed::Seed;
     use crate::split::Fractions;
 
@@ -202,6 +205,12 @@ mod tests {
         Arc::new(Split::all(30))
     }
 
+    fn drawn(sampler: &dyn Sampler, anchor: usize, rng: &mut Rng) -> Vec<usize> {
+        let mut example = Example::new(2);
+        sampler.draw(anchor, rng, &mut example).unwrap();
+        example.images
+    }
+
     /// How often each number of factors differed in 30,000 pairs.
     fn counts(settings: &str) -> Vec<usize> {
         let sampler = build(&settings.parse().unwrap(), &space(), &all()).unwrap();
@@ -209,7 +218,7 @@ mod tests {
         let mut rng = Seed(3).stream("test");
         let mut counts = vec![0; sizes.len() + 1];
         for draw in 0..30_000 {
-            let pair = sampler.draw(draw % 30, &mut rng).unwrap();
+            let pair = drawn(&*sampler, draw % 30, &mut rng);
             let [from, to] = [values_of(pair[0], &sizes), values_of(pair[1], &sizes)];
             counts[from.iter().zip(&to).filter(|(a, b)| a != b).count()] += 1;
         }
@@ -257,7 +266,7 @@ mod tests {
         let mut seen = [0; 5];
         for _ in 0..30_000 {
             // The anchor has shape 1, x 2, y 0: (1*5 + 2)*2.
-            let pair = sampler.draw(14, &mut rng).unwrap();
+            let pair = drawn(&*sampler, 14, &mut rng);
             seen[pair[1] / 2 % 5] += 1;
         }
         assert_eq!(seen[2], 0);
@@ -271,7 +280,7 @@ mod tests {
         let sizes = space().grid_sizes().unwrap();
         let mut rng = Seed(2).stream("test");
         for anchor in split.train().numbers() {
-            let pair = sampler.draw(anchor, &mut rng).unwrap();
+            let pair = drawn(&*sampler, anchor, &mut rng);
             assert!(pair[0] == anchor && split.train().contains(pair[1]));
             let [from, to] = [values_of(pair[0], &sizes), values_of(pair[1], &sizes)];
             assert_eq!(from.iter().zip(&to).filter(|(a, b)| a != b).count(), 2);
@@ -284,7 +293,8 @@ mod tests {
         let split = Arc::new(Split::new(30, &Fractions { train: 0.04, ..Fractions::default() }).unwrap());
         let sampler = build(&"k = 1".parse().unwrap(), &space(), &split).unwrap();
         let anchor = split.train().number(0);
-        let message = sampler.draw(anchor, &mut Seed(1).stream("test")).unwrap_err().to_string();
+        let refused = sampler.draw(anchor, &mut Seed(1).stream("test"), &mut Example::new(2));
+        let message = refused.unwrap_err().to_string();
         let expected = format!("found no train image that differs from image {anchor} in 1 factor, in 10000 tries");
         assert!(message.starts_with(&expected) && message.contains("\"split.train\""), "{message}");
     }

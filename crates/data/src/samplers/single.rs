@@ -5,7 +5,7 @@ use std::sync::Arc;
 use serde::{Deserialize, Serialize};
 use toml::Table;
 
-use super::{Entry, Sampler};
+use super::{Entry, Example, Sampler};
 use crate::error::Result;
 use crate::factor_space::FactorSpace;
 use crate::seed::Rng;
@@ -24,8 +24,9 @@ impl Sampler for Single {
         1
     }
 
-    fn draw(&self, anchor: usize, _rng: &mut Rng) -> Result<Vec<usize>> {
-        Ok(vec![anchor])
+    fn draw(&self, anchor: usize, _rng: &mut Rng, example: &mut Example) -> Result<()> {
+        example.images[0] = anchor;
+        Ok(())
     }
 }
 
@@ -39,6 +40,7 @@ pub const ENTRY: Entry = Entry {
     name: "single",
     about: "One image at a time, for unsupervised frameworks",
     paper: "Kingma and Welling 2014",
+    members: &["image"],
     settings: &[],
     build,
     complete: settings::complete::<Settings>,
@@ -52,6 +54,8 @@ mod tests {
     #[test]
     fn the_example_is_the_anchor() {
         let sampler = build(&Table::new(), &FactorSpace::sample(Vec::new()), &Arc::new(Split::all(9))).unwrap();
-        assert_eq!(sampler.draw(7, &mut Seed(0).stream("test")).unwrap(), [7]);
+        let mut example = Example::new(1);
+        sampler.draw(7, &mut Seed(0).stream("test"), &mut example).unwrap();
+        assert_eq!(example.images, [7]);
     }
 }

@@ -49,7 +49,8 @@ pub const ENTRY: Entry = Entry {
     paper: "Hinton and Salakhutdinov 2006, Reducing the dimensionality of data with neural networks",
     settings: &[RECONSTRUCTION, REDUCTION],
     example: "",
-    sampler: "single",
+    samplers: &["single"],
+    as_long_as_the_run: None,
     build: |table| Ok(Box::new(settings::read::<Ae>(table)?)),
     complete: settings::complete::<Ae>,
 };

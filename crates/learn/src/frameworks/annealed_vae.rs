@@ -99,7 +99,8 @@ pub const ENTRY: Entry = Entry {
         WHOLE_REDUCTION,
     ],
     example: "gamma = 3.0\ncapacity = 5.0",
-    sampler: "single",
+    samplers: &["single"],
+    as_long_as_the_run: None,
     build: |table| Ok(Box::new(settings::read::<AnnealedVae>(table)?.check()?)),
     complete: settings::complete::<AnnealedVae>,
 };

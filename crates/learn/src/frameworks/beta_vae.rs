@@ -78,7 +78,8 @@ pub const ENTRY: Entry = Entry {
     paper: "Higgins et al. 2017, beta-VAE",
     settings: &[BETA, RECONSTRUCTION, REDUCTION],
     example: "",
-    sampler: "single",
+    samplers: &["single"],
+    as_long_as_the_run: None,
     build: |table| {
         let framework: BetaVae = settings::read(table)?;
         framework.beta.check("beta", 0.0, MOST_WEIGHT)?;

@@ -61,7 +61,8 @@ pub const ENTRY: Entry = Entry {
     paper: "Zietlow 2022, An analysis of the inner workings of variational autoencoders",
     settings: &[BETA, RECONSTRUCTION, REDUCTION],
     example: "",
-    sampler: "single",
+    samplers: &["single"],
+    as_long_as_the_run: None,
     build: |table| {
         let framework: BetaVaeFull = settings::read(table)?;
         framework.beta.check("beta", 0.0, MOST_WEIGHT)?;

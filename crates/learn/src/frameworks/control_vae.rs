@@ -14,6 +14,7 @@ use unbraid_data::{Error, Result, Rng, settings};
 use super::{Batch, Entry, Framework, MOST_NATS, MOST_WEIGHT, RECONSTRUCTION, WHOLE_REDUCTION};
 use crate::losses::{Losses, Reduction};
 use crate::model::Model;
+use crate::networks::Network;
 use crate::ops;
 use crate::parameters::Initialiser;
 use crate::reconstruction::Reconstruction;
@@ -88,7 +89,7 @@ impl Framework for ControlVae {
         Some(&self.reconstruction)
     }
 
-    fn initialise(&self, _latents: usize, initialiser: &mut Initialiser) {
+    fn initialise(&self, _network: &dyn Network, initialiser: &mut Initialiser) {
         initialiser.state("errors", vec![0.0]);
     }
 
@@ -146,7 +147,8 @@ pub const ENTRY: Entry = Entry {
         WHOLE_REDUCTION,
     ],
     example: "",
-    sampler: "single",
+    samplers: &["single"],
+    as_long_as_the_run: None,
     build: |table| Ok(Box::new(settings::read::<ControlVae>(table)?.check()?)),
     complete: settings::complete::<ControlVae>,
 };

@@ -97,7 +97,8 @@ pub const ENTRY: Entry = Entry {
     paper: "Hou et al. 2017, Deep feature consistent variational autoencoder",
     settings: &[frozen_encoder::SETTING, perceptual::FEATURE_WEIGHT, perceptual::PIXEL_WEIGHT, BETA, REDUCTION],
     example: "features = 'features'",
-    sampler: "single",
+    samplers: &["single"],
+    as_long_as_the_run: None,
     build: |table| Ok(Box::new(DfcVae::new(settings::read(table)?)?)),
     complete: settings::complete::<Settings>,
 };

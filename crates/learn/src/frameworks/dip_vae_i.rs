@@ -130,7 +130,8 @@ pub const ENTRY: Entry = Entry {
     settings: &[LAMBDA_OFFDIAGONAL, LAMBDA_DIAGONAL, RECONSTRUCTION, WHOLE_REDUCTION],
     // Smaller weights: penalties that make up most of the loss would hide the rest from a test by differences.
     example: "lambda_offdiagonal = 1.0\nlambda_diagonal = 1.0",
-    sampler: "single",
+    samplers: &["single"],
+    as_long_as_the_run: None,
     build: |table| Ok(Box::new(settings::read::<DipVaeI>(table)?.check()?)),
     complete: settings::complete::<DipVaeI>,
 };

@@ -23,6 +23,7 @@ use unbraid_data::{Error, Result, Rng, settings};
 use super::{Batch, Entry, Framework, MOST_NATS, MOST_WEIGHT, RECONSTRUCTION, WHOLE_REDUCTION};
 use crate::losses::{Losses, Reduction};
 use crate::model::Model;
+use crate::networks::Network;
 use crate::ops;
 use crate::parameters::Initialiser;
 use crate::reconstruction::Reconstruction;
@@ -110,7 +111,7 @@ impl Framework for DynamicVae {
         Some(&self.reconstruction)
     }
 
-    fn initialise(&self, _latents: usize, initialiser: &mut Initialiser) {
+    fn initialise(&self, _network: &dyn Network, initialiser: &mut Initialiser) {
         initialiser.state("kls", vec![0.0; self.window]);
         initialiser.state("error", vec![0.0]);
         initialiser.state("beta", vec![self.beta_first as f32]);
@@ -179,7 +180,8 @@ pub const ENTRY: Entry = Entry {
         WHOLE_REDUCTION,
     ],
     example: "beta_first = 1.0",
-    sampler: "single",
+    samplers: &["single"],
+    as_long_as_the_run: None,
     build: |table| Ok(Box::new(settings::read::<DynamicVae>(table)?.check()?)),
     complete: settings::complete::<DynamicVae>,
 };

@@ -16,6 +16,7 @@ use unbraid_data::{Result, Rng, settings};
 use super::{Batch, Entry, Framework, MOST_RATE, MOST_WEIGHT, OwnOptimiser, RECONSTRUCTION, REDUCTION};
 use crate::losses::{Losses, Reduction};
 use crate::model::Model;
+use crate::networks::Network;
 use crate::networks::layers::{Nonlinearity, hidden, linear};
 use crate::ops;
 use crate::optimisers::adam::Adam;
@@ -76,9 +77,9 @@ impl Framework for FactorVae {
         Some(&self.reconstruction)
     }
 
-    fn initialise(&self, latents: usize, initialiser: &mut Initialiser) {
+    fn initialise(&self, network: &dyn Network, initialiser: &mut Initialiser) {
         for layer in 0..DEPTH {
-            let inputs = if layer == 0 { latents } else { self.width };
+            let inputs = if layer == 0 { network.latents() } else { self.width };
             initialiser.linear(&format!("{DISCRIMINATOR}.hidden{layer}"), inputs, self.width);
         }
         initialiser.linear(&format!("{DISCRIMINATOR}.outputs"), self.width, 2);
@@ -170,7 +171,8 @@ pub const ENTRY: Entry = Entry {
         REDUCTION,
     ],
     example: "width = 8",
-    sampler: "single",
+    samplers: &["single"],
+    as_long_as_the_run: None,
     build: |table| Ok(Box::new(settings::read::<FactorVae>(table)?.check()?)),
     complete: settings::complete::<FactorVae>,
 };

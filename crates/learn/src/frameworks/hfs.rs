@@ -126,7 +126,8 @@ pub const ENTRY: Entry = Entry {
         REDUCTION,
     ],
     example: "gamma = 1.0",
-    sampler: "single",
+    samplers: &["single"],
+    as_long_as_the_run: None,
     build: |table| Ok(Box::new(settings::read::<Hfs>(table)?.check()?)),
     complete: settings::complete::<Hfs>,
 };

@@ -162,7 +162,8 @@ pub const ENTRY: Entry = Entry {
         WHOLE_REDUCTION,
     ],
     example: "classes = [2]\ngamma = 3.0\ncapacity_continuous = 5.0",
-    sampler: "single",
+    samplers: &["single"],
+    as_long_as_the_run: None,
     build: |table| Ok(Box::new(settings::read::<JointVae>(table)?.check()?)),
     complete: settings::complete::<JointVae>,
 };

@@ -20,6 +20,7 @@ use super::sigma_vae::softly_above;
 use super::{Batch, Entry, Framework, RECONSTRUCTION, REDUCTION};
 use crate::losses::{Losses, Reduction};
 use crate::model::Model;
+use crate::networks::Network;
 use crate::ops;
 use crate::parameters::Initialiser;
 use crate::reconstruction::Reconstruction;
@@ -65,7 +66,7 @@ impl Framework for LVae {
         Some(&self.reconstruction)
     }
 
-    fn initialise(&self, _latents: usize, initialiser: &mut Initialiser) {
+    fn initialise(&self, _network: &dyn Network, initialiser: &mut Initialiser) {
         let log_square = |sigma: f64| (2.0 * sigma.ln()) as f32;
         initialiser.row(LOG_SQUARES, vec![log_square(self.sigma0), log_square(self.sigma1)]);
     }
@@ -118,7 +119,8 @@ pub const ENTRY: Entry = Entry {
         REDUCTION,
     ],
     example: "",
-    sampler: "single",
+    samplers: &["single"],
+    as_long_as_the_run: None,
     build: |table| Ok(Box::new(settings::read::<LVae>(table)?.check()?)),
     complete: settings::complete::<LVae>,
 };

@@ -31,6 +31,7 @@ use super::sigma_vae::softly_above;
 use super::{Batch, Entry, Framework, RECONSTRUCTION, REDUCTION};
 use crate::losses::{Losses, Reduction};
 use crate::model::Model;
+use crate::networks::Network;
 use crate::ops;
 use crate::parameters::Initialiser;
 use crate::posteriors::Posterior;
@@ -102,9 +103,9 @@ impl Framework for MdlVae {
         Some(&self.reconstruction)
     }
 
-    fn initialise(&self, latents: usize, initialiser: &mut Initialiser) {
+    fn initialise(&self, network: &dyn Network, initialiser: &mut Initialiser) {
         initialiser.row(LOG_SQUARE_OF_RECONSTRUCTION, vec![0.0]);
-        initialiser.row(LOG_SQUARES_OF_LATENTS, vec![0.0; latents]);
+        initialiser.row(LOG_SQUARES_OF_LATENTS, vec![0.0; network.latents()]);
     }
 
     fn parts(&self) -> &'static [&'static str] {
@@ -162,7 +163,8 @@ pub const ENTRY: Entry = Entry {
         REDUCTION,
     ],
     example: "",
-    sampler: "single",
+    samplers: &["single"],
+    as_long_as_the_run: None,
     build: |table| Ok(Box::new(settings::read::<MdlVae>(table)?)),
     complete: settings::complete::<MdlVae>,
 };

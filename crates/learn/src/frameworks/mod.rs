@@ -9,6 +9,7 @@ use unbraid_data::{Result, Rng};
 
 use crate::losses::Losses;
 use crate::model::Model;
+use crate::networks::Network;
 use crate::optimisers::Optimiser;
 use crate::parameters::Initialiser;
 use crate::posteriors::{DiagonalGaussians, Family};
@@ -16,10 +17,16 @@ use crate::reconstruction::{Reconstruction, SETTING as RECONSTRUCTION};
 use crate::schedule::Schedule;
 use crate::state::State;
 
+pub mod ada_ae;
 pub mod ada_gvae;
+pub mod ada_ml_vae;
+pub mod ada_tae;
+pub mod ada_tvae;
+pub mod ada_tvae_data;
 pub mod ae;
 pub mod annealed_vae;
 pub mod beta_tc_vae;
+pub mod beta_tvae;
 pub mod beta_vae;
 pub mod beta_vae_full;
 pub mod control_vae;
@@ -33,10 +40,14 @@ pub mod info_vae;
 pub mod joint_vae;
 pub mod l_vae;
 pub mod mdl_vae;
+pub mod pcl;
 pub mod qlae;
 pub mod sigma_vae;
+pub mod slow_vae;
+pub mod tae;
 pub mod vae;
 pub mod vae_orthogonal;
+pub mod weak_gan;
 
 /// Every framework.
 pub const FRAMEWORKS: &[Entry] = &[
@@ -61,6 +72,16 @@ pub const FRAMEWORKS: &[Entry] = &[
     qlae::ENTRY,
     dfc_vae::ENTRY,
     ada_gvae::ENTRY,
+    ada_ml_vae::ENTRY,
+    ada_ae::ENTRY,
+    slow_vae::ENTRY,
+    pcl::ENTRY,
+    beta_tvae::ENTRY,
+    tae::ENTRY,
+    ada_tvae::ENTRY,
+    ada_tae::ENTRY,
+    weak_gan::ENTRY,
+    ada_tvae_data::ENTRY,
 ];
 
 /// What is minimised. Everything random comes from `noise`, everything that changes with time from `batch.step` or from `state`, so
@@ -89,8 +110,18 @@ pub trait Framework: Send + Sync {
     /// The reconstruction loss, which also tells how decoder outputs become images; none for a framework without decoder.
     fn reconstruction(&self) -> Option<&Reconstruction>;
 
-    /// Adds networks and parameters of its own, and what it remembers from step to step.
-    fn initialise(&self, _latents: usize, _initialiser: &mut Initialiser) {}
+    /// A loss by which images are compared with each other, where that is not the reconstruction loss; it sees [`Model::perceiving`].
+    fn perceived(&self) -> Option<&Reconstruction> {
+        None
+    }
+
+    /// Refuses to learn so many latents from images of so many factors.
+    fn check_factors(&self, _latents: usize, _n_factors: usize) -> Result<()> {
+        Ok(())
+    }
+
+    /// Adds networks and parameters of its own, beside those of the model's network, and what it remembers from step to step.
+    fn initialise(&self, _network: &dyn Network, _initialiser: &mut Initialiser) {}
 
     /// Optimisers for some of its own parameters. All others are changed by the optimiser of the config.
     fn own_optimisers(&self) -> Vec<OwnOptimiser> {
@@ -142,6 +173,15 @@ pub struct Batch {
     /// For each member of an example, its images; where a step learns from several batches, those of one after those of the
     /// other.
     pub members: Vec<Member>,
+    /// For each example, the factor that its images share, where the sampler says so; else empty.
+    pub shared: Vec<usize>,
+}
+
+impl Batch {
+    /// The images of all members, one member after the other, `[members * batch, pixels]`: they go through a network as one batch.
+    pub fn images(&self) -> Tensor<2> {
+        Tensor::cat(self.members.iter().map(|member| member.images.clone()).collect(), 0)
+    }
 }
 
 /// One image of each example of a batch.
@@ -167,8 +207,10 @@ pub struct Entry {
     pub settings: &'static [Setting],
     /// Settings that keep it small, and go with 4 latents, for tests that walk the list.
     pub example: &'static str,
-    /// The sampler that suits it.
-    pub sampler: &'static str,
+    /// The samplers that suit it; the first is taken where a config names none.
+    pub samplers: &'static [&'static str],
+    /// A setting, a number of steps, that is as long as the run where a config leaves it out.
+    pub as_long_as_the_run: Option<&'static str>,
     /// Makes it with these settings.
     pub build: fn(&Table) -> Result<Box<dyn Framework>>,
     /// Fills in the settings that were left out.

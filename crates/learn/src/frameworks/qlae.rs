@@ -152,7 +152,8 @@ pub const ENTRY: Entry = Entry {
         },
     ],
     example: "values = 5",
-    sampler: "single",
+    samplers: &["single"],
+    as_long_as_the_run: None,
     build: |table| Ok(Box::new(settings::read::<Qlae>(table)?.check()?)),
     complete: settings::complete::<Qlae>,
 };

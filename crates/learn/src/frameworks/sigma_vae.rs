@@ -14,6 +14,7 @@ use unbraid_data::{Rng, settings};
 use super::{Batch, Entry, Framework, REDUCTION};
 use crate::losses::{Losses, Reduction};
 use crate::model::Model;
+use crate::networks::Network;
 use crate::ops;
 use crate::parameters::Initialiser;
 use crate::reconstruction::Reconstruction;
@@ -63,7 +64,7 @@ impl Framework for SigmaVae {
         Some(&self.reconstruction)
     }
 
-    fn initialise(&self, _latents: usize, initialiser: &mut Initialiser) {
+    fn initialise(&self, _network: &dyn Network, initialiser: &mut Initialiser) {
         if self.sigma == Sigma::Learned {
             initialiser.row(LOG_SIGMA, vec![0.0]);
         }
@@ -112,7 +113,8 @@ pub const ENTRY: Entry = Entry {
         REDUCTION,
     ],
     example: "",
-    sampler: "single",
+    samplers: &["single"],
+    as_long_as_the_run: None,
     build: |table| Ok(Box::new(settings::read::<SigmaVae>(table)?)),
     complete: settings::complete::<SigmaVae>,
 };

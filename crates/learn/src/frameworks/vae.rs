@@ -41,7 +41,8 @@ pub const ENTRY: Entry = Entry {
     paper: "Kingma and Welling 2014, Auto-encoding variational Bayes",
     settings: &[RECONSTRUCTION, REDUCTION],
     example: "",
-    sampler: "single",
+    samplers: &["single"],
+    as_long_as_the_run: None,
     build: |table| Ok(Box::new(settings::read::<Vae>(table)?)),
     complete: settings::complete::<Vae>,
 };

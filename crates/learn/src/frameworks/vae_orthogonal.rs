@@ -138,7 +138,8 @@ pub const ENTRY: Entry = Entry {
         REDUCTION,
     ],
     example: "",
-    sampler: "single",
+    samplers: &["single"],
+    as_long_as_the_run: None,
     build: |table| Ok(Box::new(settings::read::<VaeOrthogonal>(table)?.check()?)),
     complete: settings::complete::<VaeOrthogonal>,
 };

@@ -7,9 +7,11 @@ use burn::tensor::activation::{log_sigmoid, sigmoid};
 use serde::{Deserialize, Serialize};
 use unbraid_data::settings;
 
-use super::{Entry, ReconstructionLoss, sums};
+use super::{Compared, Entry, ReconstructionLoss, sums};
 use crate::model::Model;
 use crate::ops::PixelLoss;
+
+const MOST_LOGIT: f64 = 100.0;
 
 /// It has no settings.
 #[derive(Debug, Default, Serialize, Deserialize)]
@@ -23,6 +25,13 @@ impl ReconstructionLoss for Bce {
 
     fn to_image(&self, outputs: Tensor<2>) -> Tensor<2> {
         sigmoid(outputs)
+    }
+
+    /// The logit stands for a pixel; for 0 or 1, whose logarithm would be infinite, -100 or 100, as PyTorch has it.
+    fn compared(&self, _model: &Model, images: Tensor<2>) -> Compared {
+        let log_rest = (-images.clone() + 1.0).log();
+        let outputs = (images.clone().log() - log_rest).clamp(-MOST_LOGIT, MOST_LOGIT);
+        Compared { outputs, images, loss: PixelLoss::CrossEntropy }
     }
 }
 

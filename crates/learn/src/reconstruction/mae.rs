@@ -6,7 +6,7 @@ use burn::tensor::Tensor;
 use serde::{Deserialize, Serialize};
 use unbraid_data::settings;
 
-use super::{Entry, ReconstructionLoss, sums};
+use super::{Compared, Entry, ReconstructionLoss, sums};
 use crate::model::Model;
 use crate::ops::PixelLoss;
 
@@ -18,6 +18,10 @@ struct Mae {}
 impl ReconstructionLoss for Mae {
     fn per_image(&self, model: &Model, outputs: Tensor<2>, images: Tensor<2>) -> Tensor<2> {
         sums(model, PixelLoss::AbsoluteError, per_pixel, outputs, images)
+    }
+
+    fn compared(&self, _model: &Model, images: Tensor<2>) -> Compared {
+        Compared { outputs: images.clone(), images, loss: PixelLoss::AbsoluteError }
     }
 }
 

@@ -13,6 +13,7 @@ use unbraid_data::{Error, ImageShape, Result};
 use crate::model::Model;
 use crate::ops::{PixelLoss, pixel_sums};
 use crate::parameters::Initialiser;
+use crate::tensors::{constant, floats};
 
 mod bce;
 mod mae;
@@ -41,10 +42,23 @@ pub trait ReconstructionLoss: Debug + Send + Sync {
         outputs
     }
 
+    /// What it compares of images `[batch, pixels]` where one stands in for the decoder's output and another is wanted.
+    fn compared(&self, model: &Model, images: Tensor<2>) -> Compared;
+
     /// Adds parameters of its own, where it can take images of this shape. It is called once.
     fn initialise(&self, _image_shape: ImageShape, _initialiser: &mut Initialiser) -> Result<()> {
         Ok(())
     }
+}
+
+/// Numbers of images, `[batch, numbers]` both: as what a decoder gives, and as what is wanted; and the loss that compares them one by one.
+pub struct Compared {
+    /// Of the image in place of a decoder's output.
+    pub outputs: Tensor<2>,
+    /// Of the image that is wanted.
+    pub images: Tensor<2>,
+    /// The loss of each number, summed.
+    pub loss: PixelLoss,
 }
 
 /// One row of the list of reconstruction losses.
@@ -89,6 +103,14 @@ impl Reconstruction {
     /// The loss of each image, summed over its pixels, `[batch, 1]`.
     pub fn per_image(&self, model: &Model, outputs: Tensor<2>, images: Tensor<2>) -> Tensor<2> {
         self.loss.per_image(model, outputs, images)
+    }
+
+    /// How far apart the images of each pair of rows of `[batch, pixels]` are: the loss of a decoder that gives the first where the second is
+    /// wanted (T1 eq 5.24). They are for comparing pairs of the same first image, and constants for the gradient.
+    pub fn between_images(&self, model: &Model, images: &Tensor<2>, pairs: &[[usize; 2]]) -> Vec<f64> {
+        let Compared { outputs, images, loss } = self.loss.compared(model, constant(images));
+        let n_numbers = images.dims()[1];
+        loss.sums_of_pairs(&floats(outputs), &floats(images), n_numbers, pairs)
     }
 }
 

@@ -16,10 +16,11 @@ use serde::{Deserialize, Serialize};
 use unbraid_data::settings::{Setting, Values, check_range};
 use unbraid_data::{Error, ImageShape, Result, settings};
 
-use super::{Entry, Reconstruction, ReconstructionLoss, mse};
+use super::{Compared, Entry, Reconstruction, ReconstructionLoss, mse};
 use crate::frameworks::MOST_WEIGHT;
 use crate::frozen_encoder::{self, FrozenEncoder, RunPath};
 use crate::model::Model;
+use crate::ops::PixelLoss;
 use crate::parameters::Initialiser;
 
 /// Settings of the loss; the default weights are the paper's.
@@ -88,6 +89,19 @@ impl ReconstructionLoss for Perceptual {
     fn per_image(&self, model: &Model, outputs: Tensor<2>, images: Tensor<2>) -> Tensor<2> {
         let PerceptualParts { features, pixels } = self.parts(model, outputs, images);
         features * self.settings.feature_weight + pixels * self.settings.pixel_weight
+    }
+
+    /// Features and pixels side by side, each times the root of its weight.
+    fn compared(&self, model: &Model, images: Tensor<2>) -> Compared {
+        let encoder = self.encoder.get().expect("a model was made, and the encoder read");
+        let n_pixels = images.dims()[1];
+        let mut numbers = vec![images.clone() * self.settings.pixel_weight.sqrt()];
+        for layer in encoder.features(&model.parameters, images) {
+            let weight = self.settings.feature_weight * n_pixels as f64 / (2 * layer.dims()[1]) as f64;
+            numbers.push(layer * weight.sqrt());
+        }
+        let numbers = Tensor::cat(numbers, 1); // [batch, pixels and features]
+        Compared { outputs: numbers.clone(), images: numbers, loss: PixelLoss::SquaredError }
     }
 
     fn initialise(&self, image_shape: ImageShape, initialiser: &mut Initialiser) -> Result<()> {

@@ -6,6 +6,8 @@
     reason = "a test that cannot set itself up should panic; not every test uses all"
 )]
 
+pub mod by_hand;
+
 use std::path::Path;
 
 use ndarray::Array2;
@@ -90,7 +92,8 @@ pub fn batch(learner: &Learner, step: u64, n_images: usize) -> Batch {
     batch_of(learner, step, (0..n_members).map(values).collect())
 }
 
-/// A batch of these members, each `[images, pixels]`, whose images are numbered from 0 and have no factors.
+/// A batch of these members, each `[images, pixels]`, whose images are numbered from 0 and have no factors; each
+/// example shares another one.
 pub fn batch_of(learner: &Learner, step: u64, members: Vec<Vec<f32>>) -> Batch {
     let pixels = learner.model.image_shape.n_pixels();
     let members = members.into_iter().map(|values| {
@@ -101,7 +104,9 @@ pub fn batch_of(learner: &Learner, step: u64, members: Vec<Vec<f32>>) -> Batch {
             factors: Array2::zeros((n_images, 0)),
         }
     });
-    Batch { step, n_images: N_IMAGES, members: members.collect() }
+    let members: Vec<Member> = members.collect();
+    let shared = (0..members[0].numbers.len()).map(|example| example % learner.model.latents()).collect();
+    Batch { step, n_images: N_IMAGES, members, shared }
 }
 
 /// The losses of a batch, with the noise of its step.

@@ -3,6 +3,7 @@
 pub mod axis;
 pub mod contact_sheet;
 pub mod curves;
+pub mod examples;
 pub mod factor_rows;
 pub mod heatmap;
 pub mod picture_grid;
@@ -13,6 +14,7 @@ use crate::text::TextStyle;
 
 pub use contact_sheet::contact_sheet;
 pub use curves::{Panels, Scale, compare_losses, loss_curves};
+pub use examples::{ExampleImage, examples};
 pub use factor_rows::{FactorRow, evenly_spread, factor_rows};
 pub use heatmap::{heatmap, heatmap_over};
 pub use reconstructions::reconstructions;

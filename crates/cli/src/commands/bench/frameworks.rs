@@ -113,7 +113,8 @@ impl Contender {
 
     fn step(&mut self) -> Result<Duration> {
         let n_images = self.n_images();
-        let batch = Batch { step: self.learner.steps_taken(), n_images, members: self.members.clone() };
+        let shared = (0..self.members[0].numbers.len()).map(|example| example % self.learner.model.latents()).collect();
+        let batch = Batch { step: self.learner.steps_taken(), n_images, members: self.members.clone(), shared };
         let began = Instant::now();
         self.learner.step(&batch, LEARNING_RATE)?;
         Ok(began.elapsed())

@@ -8,6 +8,7 @@ use crate::Outcome;
 mod data;
 mod frameworks;
 mod metrics;
+mod samplers;
 mod train;
 
 /// Arguments of the command.
@@ -25,6 +26,8 @@ enum Command {
     Frameworks(frameworks::Arguments),
     /// Seconds that each metric takes
     Metrics(metrics::Arguments),
+    /// Examples per second that each sampler draws
+    Samplers(samplers::Arguments),
     /// Images per second that training and encoding take
     Train(train::Arguments),
 }
@@ -35,6 +38,7 @@ pub fn run(arguments: &Arguments) -> Result<Outcome> {
         Command::Data(arguments) => data::run(arguments),
         Command::Frameworks(arguments) => frameworks::run(arguments),
         Command::Metrics(arguments) => metrics::run(arguments),
+        Command::Samplers(arguments) => samplers::run(arguments),
         Command::Train(arguments) => train::run(arguments),
     }
 }

@@ -211,8 +211,12 @@ fn measure(case: &Case, least: Duration) -> Result<Speed> {
             };
             let members = vec![member; learner.framework.n_batches()];
             let secs = median_secs(least, || {
-                let batch =
-                    Batch { step: learner.steps_taken(), n_images: members[0].numbers.len(), members: members.clone() };
+                let batch = Batch {
+                    step: learner.steps_taken(),
+                    n_images: members[0].numbers.len(),
+                    members: members.clone(),
+                    shared: vec![],
+                };
                 learner.step(&batch, LEARNING_RATE).map(drop)
             })?;
             // Forward, the gradient of the weights and that of what went in, which the first layer does without. It has

@@ -1,0 +1,116 @@
+//! `unbraid data show`: pictures of a dataset, of its factors, and of the examples of a sampler.
+
+use std::path::Path;
+
+use unbraid_data::datasets::read_numbered;
+use unbraid_data::factor_space::{index_of, values_of};
+use unbraid_data::samplers::Example;
+use unbraid_data::standardised::as_shown;
+use unbraid_data::whole_file::create_folder;
+use unbraid_data::{Dataset, Error, Result};
+use unbraid_experiment::pictures::shows_pictures;
+use unbraid_report::figures::{ExampleImage, FactorRow, contact_sheet, evenly_spread, examples, factor_rows};
+use unbraid_report::{Canvas, Picture};
+
+use super::{SEED, Sampling};
+use crate::output::print;
+
+/// Images on a contact sheet, and how many stand beside each other.
+const SHEET: (usize, usize) = (48, 8);
+/// Values that are shown of a factor.
+const SHOWN_VALUES: usize = 10;
+/// Examples that are shown of a sampler.
+const SHOWN_EXAMPLES: u64 = 8;
+
+/// Writes the pictures into the folder `out`, and prints their paths.
+pub(super) fn show(name: &str, dataset: &dyn Dataset, sampling: Option<&Sampling>, out: &Path) -> Result<()> {
+    let dataset = as_shown(dataset);
+    if !shows_pictures(dataset.holds_bytes(), dataset.image_shape()) {
+        return Err(Error::new(format!("the images of \"{name}\" are points in space, which cannot be drawn"))
+            .help(format!("`unbraid data export {name} FILE.npz` writes them for numpy")));
+    }
+    create_folder(out)?;
+    let mut pictures = vec![
+        ("sheet", sheet(name, dataset)?),
+        ("factors", factor_rows(&format!("{name}, factor by factor"), &rows_by_factor(dataset)?)),
+    ];
+    if let Some(sampling) = sampling {
+        pictures.push(("examples", drawn_examples(name, dataset, sampling)?));
+    }
+    for (kind, canvas) in pictures {
+        let path = out.join(format!("{name}-{kind}.png"));
+        canvas.save(&path)?;
+        print(path.display())?;
+    }
+    Ok(())
+}
+
+fn sheet(name: &str, dataset: &dyn Dataset) -> Result<Canvas> {
+    let indices = evenly_spread(dataset.n_images(), SHEET.0);
+    let pictures = indices.iter().map(|&index| picture(dataset, index)).collect::<Result<Vec<_>>>()?;
+    let captions: Vec<String> = indices.iter().map(ToString::to_string).collect();
+    Ok(contact_sheet(&format!("{name}, {} images", dataset.n_images()), &pictures, &captions, SHEET.1))
+}
+
+/// For each factor, images along which it alone changes; the others have the middle of their values.
+fn rows_by_factor(dataset: &dyn Dataset) -> Result<Vec<FactorRow>> {
+    let sizes = dataset.factors().grid_sizes()?;
+    let middle: Vec<usize> = sizes.iter().map(|size| size / 2).collect();
+    let mut rows = Vec::new();
+    for (position, factor) in dataset.factors().factors().iter().enumerate() {
+        let values = evenly_spread(sizes[position], SHOWN_VALUES);
+        let along = |&value: &usize| {
+            let mut combination = middle.clone();
+            combination[position] = value;
+            picture(dataset, index_of(&combination, &sizes))
+        };
+        let pictures = values.iter().map(along).collect::<Result<_>>()?;
+        rows.push(FactorRow { name: factor.name.clone(), n_values: sizes[position], values, pictures });
+    }
+    Ok(rows)
+}
+
+fn picture(dataset: &dyn Dataset, index: usize) -> Result<Picture> {
+    let mut pixels = vec![0.0; dataset.image_shape().n_pixels()];
+    read_numbered(dataset, index, &mut pixels)?;
+    Picture::new(dataset.image_shape(), pixels)
+}
+
+/// The first examples of the sampler, a row for each.
+fn drawn_examples(name: &str, dataset: &dyn Dataset, sampling: &Sampling) -> Result<Canvas> {
+    let mut drawn = Vec::new();
+    sampling.examples(SEED).draw_chunk(0, SHOWN_EXAMPLES, |example| drawn.push(example.clone()))?;
+    let mut rows = Vec::new();
+    for example in &drawn {
+        let image = |member: usize| {
+            Ok(ExampleImage {
+                name: sampling.entry.members[member].to_string(),
+                lines: lines(dataset, sampling, example, member),
+                picture: picture(dataset, example.images[member])?,
+            })
+        };
+        rows.push((0..example.images.len()).map(image).collect::<Result<Vec<_>>>()?);
+    }
+    Ok(examples(&format!("{name}, examples of {}", sampling.entry.name), &rows))
+}
+
+/// What is said of an image: the factors of the anchor; of any other image what the sampler knows of it, and the factors in which it differs
+/// from the anchor.
+fn lines(dataset: &dyn Dataset, sampling: &Sampling, example: &Example, member: usize) -> Vec<String> {
+    let Ok(sizes) = dataset.factors().grid_sizes() else {
+        return vec![format!("image {}", example.images[member])];
+    };
+    let names: Vec<&str> = dataset.factors().names().collect();
+    let [of_anchor, of_image] = [example.images[0], example.images[member]].map(|image| values_of(image, &sizes));
+    if member == 0 {
+        return names.iter().zip(&of_anchor).map(|(name, value)| format!("{name} {value}")).collect();
+    }
+    let mut lines: Vec<String> = sampling.sampler.note(&example.images, member).into_iter().collect();
+    lines.extend(example.shared.map(|factor| format!("shares {}", names[factor])));
+    let differing = (0..names.len()).filter(|&factor| of_anchor[factor] != of_image[factor]);
+    lines.extend(differing.map(|factor| format!("{} {} → {}", names[factor], of_anchor[factor], of_image[factor])));
+    if example.images[member] == example.images[0] {
+        lines.push("the same image".to_string());
+    }
+    lines
+}

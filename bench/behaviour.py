@@ -28,6 +28,10 @@ WATCHED = ["split.train=0.8", "split.validation=0.1", "split.test=0.1", "selecti
 LONGER = ["training.steps=10000", "model.name=mlp", "model.encoder=[128]", "model.decoder=[128]"]
 # Their runs take seconds, and differ much from seed to seed.
 WITH_TEN_SEEDS = ["orthogonality", "ratios"]
+# T1 figure 3.10: a beta-VAE has as many images at a step as Ada-GVAE.
+PAIRS = ["framework.name=ada_gvae", "training.batch_size=16"]
+# Traversals are complete where all images are encoded.
+TWO_SQUARES = ["dataset.squares=2", "rows=4096", "metrics=[{name='axis_ratio'},{name='linearity_ratio'},{name='mig'}]"]
 # T4 table 3.1.
 NONLINEAR = ["dataset.name=synth_nonlinear", "framework.beta=1e-3", "model.name=mlp", "model.encoder=[60,40,20]", "model.decoder=[60,40,20]",
              "model.nonlinearity=tanh", "training.learning_rate=1e-3"]
@@ -36,14 +40,14 @@ NONLINEAR = ["dataset.name=synth_nonlinear", "framework.beta=1e-3", "model.name=
 class Run:
     """A config and what is changed in it."""
 
-    def __init__(self, label, config, *changes, points=False):
+    def __init__(self, label, config, *changes, points=False, as_it_is=False):
         self.label, self.config = label, config
-        self.changes = [*(POINTS if points else IMAGES), *changes]
+        self.changes = [*([] if as_it_is else POINTS if points else IMAGES), *changes]
 
     def folder(self, out, seed):
         text = (CONFIGS / f"{self.config}.toml").read_text()
         changes = hashlib.sha256("\n".join([text, *self.changes]).encode()).hexdigest()[:8]
-        return out / f"{self.config}-{changes}-seed{seed}"
+        return out / f"{Path(self.config).name}-{changes}-seed{seed}"
 
     def train(self, unbraid, out, seed):
         folder = self.folder(out, seed)
@@ -151,6 +155,19 @@ PROMISES = [
     ("orthogonal", "orthogonal directions of the decoder on `synth_nonlinear`", [
         Run("weight 0", "vae_orthogonal", "framework.weight=0.0", points=True), Run("weight 10", "vae_orthogonal", points=True),
     ], [("DtO", score("dto"), "lower"), ("reconstruction", at_the_end("reconstruction"), "as without")]),
+    ("overlap", "T1 figure 3.10, `xy_squares` of spacing", [
+        Run("1, beta_vae", "../t1/overlap", "dataset.spacing=1", as_it_is=True),
+        Run("8, beta_vae", "../t1/overlap", as_it_is=True),
+        Run("1, ada_gvae", "../t1/overlap", "dataset.spacing=1", *PAIRS, as_it_is=True),
+        Run("8, ada_gvae", "../t1/overlap", *PAIRS, as_it_is=True),
+    ], [("MIG", score("mig"), "higher at 1"), ("DCI", score("dci"), "higher at 1"), ("MCC", score("mcc"), "higher at 1")]),
+    ("triplets", "T1 figure 5.5, two squares of spacing 8", [
+        Run("beta_vae", "../t1/overlap", *TWO_SQUARES, as_it_is=True), Run("ada_tvae", "ada_tvae", as_it_is=True),
+    ], [("axis ratio", score("axis_ratio"), "ada_tvae above 0.8"), ("linearity ratio", score("linearity_ratio"), "ada_tvae above 0.9")]),
+    ("averages", "mean or product of shared posteriors", [Run("ada_gvae", "ada_gvae"), Run("ada_ml_vae", "ada_ml_vae")],
+     [("MIG", score("mig"), "Locatello et al.: the mean"), ("reconstruction", score("reconstruction"), "")]),
+    ("time", "temporal squares", [Run("slow_vae", "slow_vae", as_it_is=True), Run("pcl", "pcl", as_it_is=True)],
+     [("MCC", score("mcc"), "above 0.8"), ("MIG", score("mig"), "")]),
 ]
 
 

@@ -6,6 +6,7 @@ mod support;
 
 use serde_json::Value;
 use support::Place;
+use unbraid_data::factor_space::values_of;
 use unbraid_data::npy::{read_file, read_table};
 use unbraid_data::samplers::SAMPLERS;
 
@@ -47,6 +48,22 @@ fn settings_reach_the_dataset_and_the_sampler() {
 }
 
 #[test]
+fn the_factor_that_images_share_is_written_beside_them() {
+    let place = Place::new();
+    let sample = ["data", "sample", "xy_object", "--count", "5000", "--out", "a.npy", "--shared", "b.npy", "--sampler"];
+    assert_eq!(place.output(&[&sample[..], &["shared_pair"]].concat()), "a.npy\nb.npy\n");
+    let shared = read_file(&place.path("b.npy")).unwrap();
+    assert_eq!(shared.shape(), [5000]);
+    let pairs = read_table(&place.path("a.npy")).unwrap();
+    for (pair, shared) in pairs.rows().into_iter().zip(shared.to_i64().unwrap()) {
+        let value = |image: f64| values_of(image as usize, &[25, 25, 5, 24])[shared as usize];
+        assert_eq!(value(pair[0]), value(pair[1]));
+    }
+    let refused = place.refusal(&[&sample[..], &["pair"]].concat(), 2);
+    assert!(refused.contains("sampler \"pair\" does not tell what images share"), "{refused}");
+}
+
+#[test]
 fn what_cannot_be_sampled_is_refused() {
     let place = Place::new();
     let refused = |changes: &[&str]| {
@@ -67,6 +84,7 @@ fn what_cannot_be_sampled_is_refused() {
     assert!(unknown.contains("no factor is called \"shap\"; did you mean \"shape\"?"), "{unknown}");
     let of_dataset = refused(&["--sampler", "triplet", "--set", "distance=l1"]);
     assert!(of_dataset.contains("dataset \"dsprites\" has no setting \"distance\""), "{of_dataset}");
+    assert!(of_dataset.contains("the sampler's is set by --set sampler.distance=..."), "{of_dataset}");
     assert!(refused(&["--sampler", "pair", "--set", "sampler=pair"]).contains("has no setting \"sampler\""));
     assert!(refused(&["--sampler", "pair", "--set", "fix={ shape = 9 }"]).contains("dataset \"dsprites\""));
     let sample = ["data", "sample", "dsprites", "--sampler", "pair"];

@@ -60,7 +60,7 @@ fn a_run_leaves_all_its_files_and_they_can_be_used_again() {
     std::fs::remove_file(run.join("report.html")).unwrap();
     place.output(&["report", "runs/small"]);
     assert!(run.join("report.html").exists());
-    for range in ["fixed", "min-max", "std"] {
+    for range in ["suited", "fixed", "min-max", "std"] {
         place.output(&["traverse", "runs/small", "--range", range, "--columns", "5", "--image", "9"]);
     }
 }

@@ -49,13 +49,27 @@ impl Examples<'_> {
 
     /// Writes the image numbers of `count` examples as a whole `.npy` file: `[count, arity]`, int64.
     pub fn write(&self, path: &Path, count: u64) -> Result<()> {
+        self.write_numbers(path, &[count as usize, self.sampler.arity()], count, |example| &example.images)
+    }
+
+    /// Writes the position of the factor that each of the same examples shares: `[count]`, int64. The sampler has to tell it.
+    pub fn write_shared(&self, path: &Path, count: u64) -> Result<()> {
+        self.write_numbers(path, &[count as usize], count, |example| example.shared.as_slice())
+    }
+
+    fn write_numbers(
+        &self,
+        path: &Path,
+        shape: &[usize],
+        count: u64,
+        numbers: impl Fn(&Example) -> &[usize] + Sync,
+    ) -> Result<()> {
         write_whole_with(path, |writer| {
-            write_header(writer, "<i8", &[count as usize, self.sampler.arity()])?;
+            write_header(writer, "<i8", shape)?;
             let n_chunks = count.div_ceil(CHUNK);
             for first in (0..n_chunks).step_by(N_TOGETHER as usize) {
-                for bytes in
-                    self.draw_bytes(first..n_chunks.min(first + N_TOGETHER), count).map_err(io::Error::other)?
-                {
+                let chunks = first..n_chunks.min(first + N_TOGETHER);
+                for bytes in self.draw_bytes(chunks, count, &numbers).map_err(io::Error::other)? {
                     writer.write_all(&bytes)?;
                 }
             }
@@ -63,15 +77,20 @@ impl Examples<'_> {
         })
     }
 
-    /// The bytes of the image numbers of each of these chunks of `count` examples.
-    fn draw_bytes(&self, chunks: Range<u64>, count: u64) -> Result<Vec<Vec<u8>>> {
+    /// The bytes of these numbers of each of these chunks of `count` examples.
+    fn draw_bytes(
+        &self,
+        chunks: Range<u64>,
+        count: u64,
+        numbers: impl Fn(&Example) -> &[usize] + Sync,
+    ) -> Result<Vec<Vec<u8>>> {
         let drawn: Vec<Result<Vec<u8>>> = chunks
             .into_par_iter()
             .map(|chunk| {
                 let n_examples = CHUNK.min(count - chunk * CHUNK);
                 let mut bytes = Vec::with_capacity(n_examples as usize * self.sampler.arity() * 8);
                 self.draw_chunk(chunk, n_examples, |example| {
-                    example.images.iter().for_each(|&image| bytes.extend((image as i64).to_le_bytes()));
+                    numbers(example).iter().for_each(|&number| bytes.extend((number as i64).to_le_bytes()));
                 })?;
                 Ok(bytes)
             })

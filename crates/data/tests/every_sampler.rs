@@ -55,6 +55,15 @@ fn an_example_begins_with_its_anchor_and_has_as_many_images_as_it_says() {
 }
 
 #[test]
+fn an_example_says_what_is_shared_where_the_sampler_tells_it() {
+    for entry in SAMPLERS {
+        let mut example = Example::new(entry.members.len());
+        built(entry).draw(7, &mut Seed(1).stream("draws"), &mut example).unwrap();
+        assert_eq!(example.shared.is_some(), entry.tells_shared, "{}", entry.name);
+    }
+}
+
+#[test]
 fn the_same_seed_draws_the_same_examples_and_another_seed_others() {
     for entry in SAMPLERS {
         let sampler = built(entry);

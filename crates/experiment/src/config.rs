@@ -142,7 +142,8 @@ impl Config {
         let training = section(&mut table, "training")?.unwrap_or_default();
         let training = settings::read::<Training>(&training).map_err(|error| error.of("[training]"))?;
         training.check()?;
-        let framework = framework.lasting(row.as_long_as_the_run, training.steps);
+        let lasting = (row.as_long_as_the_run)(&framework.settings);
+        let framework = framework.lasting(lasting, training.steps);
         let framework = framework.complete("[framework]", frameworks::complete)?;
         let split = section(&mut table, "split")?.unwrap_or_default();
         let split = settings::read::<Fractions>(&split).and_then(|split| split.check().map(|()| split));
@@ -405,6 +406,25 @@ mod tests {
         let config = Config::parse(SMALL, &changes).unwrap();
         assert_eq!((config.seed, config.training.steps), (9, 12));
         assert_eq!(config.framework.settings["reconstruction"].as_str(), Some("bce"));
+    }
+
+    #[test]
+    fn a_schedule_is_as_long_as_the_run_that_it_began_in() {
+        let text = |schedule: &str| {
+            format!(
+                "[dataset]\nname = 'xy_squares'\n[framework]\nname = 'ada_tvae'\n{schedule}\n[training]\nsteps = 30"
+            )
+        };
+        let steps = |config: &Config| config.framework.settings["schedule_steps"].as_integer();
+        let begun = Config::parse(&text(""), &[]).unwrap();
+        assert_eq!(steps(&begun), Some(30));
+        let longer = Config::parse(&begun.to_toml(), &["training.steps=90".to_string()]).unwrap();
+        assert_eq!((steps(&longer), longer.training.steps), (Some(30), 90));
+        assert_eq!(steps(&Config::parse(&text("schedule_steps = 7"), &[]).unwrap()), Some(7));
+        // It would be ignored there, and its default stays.
+        let custom = Config::parse(&text("schedule = 'custom'"), &[]).unwrap();
+        assert_eq!(steps(&custom), Some(86_400));
+        assert_eq!(Config::parse(&custom.to_toml(), &[]).unwrap(), custom);
     }
 
     #[test]

@@ -23,7 +23,7 @@ const FIGURES: &[(&str, &str, &str)] = &[
     (
         "traversals",
         names::TRAVERSALS,
-        "Each row moves one latent from -2 to 2 and leaves the others as they are. A disentangled latent changes one factor, a passive one nothing. Rows are sorted by how much they carry.",
+        "Each row moves one latent over the values above and leaves the others as they are. A disentangled latent changes one factor, a passive one nothing. Rows are sorted by how much they carry.",
     ),
     ("moving traversals", names::TRAVERSALS_GIF, "The same, moving."),
     (

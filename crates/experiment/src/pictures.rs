@@ -23,6 +23,8 @@ use crate::trained_run::{TrainedRun, decode_as_shown};
 
 /// How many latents are traversed, those that carry most; more would make a picture that nobody can look at.
 const TRAVERSED: usize = 32;
+/// The standard deviation of a latent's codes above which they are far wider than the prior.
+const WIDE: f64 = 2.0;
 /// How many images the reconstruction figure shows.
 const RECONSTRUCTED: usize = 16;
 /// How many pictures stand side by side in a figure for narrow screens.
@@ -52,12 +54,26 @@ pub fn narrow_name(name: &str) -> String {
 /// Which values a latent takes on its traversal.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Range {
+    /// `Std` where some latent's codes are far wider than a standard normal prior, such as those of triplet losses; else `Fixed`.
+    Suited,
     /// From -2 to 2, whatever the codes: where a standard normal prior has most of its mass.
     Fixed,
     /// From the least to the greatest value among the codes.
     MinMax,
     /// Two standard deviations of the codes to each side of their mean.
     Std,
+}
+
+impl Range {
+    /// The same, chosen for these codes.
+    fn of(self, data: &LabelledCodes) -> Self {
+        let widest = data.codes().std_axis(Axis(0), 0.0).fold(0.0_f64, |a, &b| a.max(b));
+        match self {
+            Range::Suited if widest > WIDE => Range::Std,
+            Range::Suited => Range::Fixed,
+            chosen => chosen,
+        }
+    }
 }
 
 /// How latents are traversed.
@@ -73,7 +89,7 @@ pub struct TraversalSettings {
 
 impl Default for TraversalSettings {
     fn default() -> Self {
-        Self { range: Range::Fixed, columns: 11, image: None }
+        Self { range: Range::Suited, columns: 11, image: None }
     }
 }
 
@@ -126,7 +142,8 @@ pub fn draw_traversals(run: &TrainedRun, data: &LabelledCodes, settings: &Traver
     let (folder, drawn) = (&run.folder, traverse(run, data, settings)?);
     // The page shows the default; another range has files of its own.
     let [png, gif] = [names::TRAVERSALS, names::TRAVERSALS_GIF].map(|name| match settings.range {
-        Range::Fixed => name.to_string(),
+        Range::Suited => name.to_string(),
+        Range::Fixed => name.replace('.', "-fixed."),
         Range::MinMax => name.replace('.', "-min-max."),
         Range::Std => name.replace('.', "-std."),
     });
@@ -139,6 +156,7 @@ pub fn draw_traversals(run: &TrainedRun, data: &LabelledCodes, settings: &Traver
 /// Decodes a traversal of latents that belong together, and then of each other latent, those that carry most first.
 fn traverse(run: &TrainedRun, data: &LabelledCodes, settings: &TraversalSettings) -> Result<Traversals> {
     check_traversal(run, settings)?;
+    let settings = &TraversalSettings { range: settings.range.of(data), ..settings.clone() };
     let rows = rows_to_encode(&run.config, run.dataset.n_images())?;
     let base = base_code(&rows, run.dataset.as_ref(), data, settings.image)?;
     let base = Array1::from(base).mapv(|value| value as f32);
@@ -151,7 +169,7 @@ fn traverse(run: &TrainedRun, data: &LabelledCodes, settings: &TraversalSettings
     }
     let headers = match settings.range {
         _ if takes_few_values(run) => ends(settings.columns, "least", "greatest"),
-        Range::Fixed => value_headers(&spread(-2.0, 2.0, settings.columns)),
+        Range::Suited | Range::Fixed => value_headers(&spread(-2.0, 2.0, settings.columns)),
         Range::MinMax => ends(settings.columns, "least", "greatest"),
         Range::Std => ends(settings.columns, "mean - 2 std", "mean + 2 std"),
     };
@@ -236,7 +254,7 @@ fn check_traversal(run: &TrainedRun, settings: &TraversalSettings) -> Result<()>
         return Err(Error::new("this dataset's images are points in space, which cannot be drawn")
             .help("traversals need a dataset of pictures"));
     }
-    if takes_few_values(run) && settings.range != Range::Fixed {
+    if takes_few_values(run) && settings.range != Range::Suited {
         return Err(Error::new(
             "the latents of this model take a few values, and a traversal shows these, whatever the range",
         )
@@ -294,7 +312,7 @@ fn latents_by_weight(data: &LabelledCodes) -> Vec<(usize, String)> {
 fn traversed_values(data: &LabelledCodes, latent: usize, settings: &TraversalSettings) -> Vec<f64> {
     let column = data.codes().column(latent);
     let (from, to) = match settings.range {
-        Range::Fixed => (-2.0, 2.0),
+        Range::Suited | Range::Fixed => (-2.0, 2.0),
         Range::MinMax => {
             (column.fold(f64::INFINITY, |a, &b| a.min(b)), column.fold(f64::NEG_INFINITY, |a, &b| a.max(b)))
         }
@@ -350,7 +368,23 @@ fn draw_correlation(data: &LabelledCodes) -> Result<Vec<u8>> {
 
 #[cfg(test)]
 mod tests {
+    use ndarray::{Array2, array};
+    use unbraid_data::FactorSpace;
+    use unbraid_data::labelled_codes::Extras;
+
     use super::*;
+
+    #[test]
+    fn codes_far_wider_than_the_prior_are_traversed_by_their_own_deviations() {
+        let range = |range: Range, width: f64| {
+            let codes = array![[0.0, 1.0 - width], [0.5, 1.0 + width]];
+            let factors = Array2::from_shape_vec((2, 1), vec![0.0, 1.0]).unwrap();
+            let data = LabelledCodes::new(codes, factors, FactorSpace::grid([("x", 2)]), Extras::default()).unwrap();
+            range.of(&data)
+        };
+        assert_eq!([range(Range::Suited, 1.9), range(Range::Suited, 2.1)], [Range::Fixed, Range::Std]);
+        assert_eq!([range(Range::Fixed, 9.0), range(Range::MinMax, 0.1)], [Range::Fixed, Range::MinMax]);
+    }
 
     #[test]
     fn a_row_goes_from_the_first_step_to_the_last() {

@@ -62,8 +62,8 @@ impl PixelLoss {
 
     /// How far apart the images of each pair of rows are, where outputs `[rows, n_pixels]` stand for the same images `[rows, n_pixels]`: the loss
     /// of the first one's outputs where the second is wanted, without what the outputs alone decide (`log(1 + exp(o))`), so that only pairs of the
-    /// same first image can be compared. It is summed in `f64`: images of bytes that differ in as many pixels, by the same, are as far apart
-    /// to the bit, but for cross-entropies of grey pixels.
+    /// same first image can be compared. It is summed in `f64`: two images that differ from a third in as many pixels, between the same two
+    /// values, are as far from it to the bit.
     pub fn sums_of_pairs(self, outputs: &[f32], images: &[f32], n_pixels: usize, pairs: &[[usize; 2]]) -> Vec<f64> {
         check_len("images", images.len(), outputs.len());
         let row = |row: usize| row * n_pixels..(row + 1) * n_pixels;

@@ -95,21 +95,6 @@ pub fn with_common_posterior(
     }
 }
 
-/// Each member's rows, `[batch, latents]`, of those of all `N` members one after the other, `[N * batch, latents]`.
-pub fn members<const N: usize>(all: &Tensor<2>) -> [Tensor<2>; N] {
-    let batch = all.dims()[0] / N;
-    std::array::from_fn(|member| all.clone().narrow(0, member * batch, batch))
-}
-
-/// The same for the means and the log-variances of posteriors.
-pub fn member_posteriors<const N: usize>(all: &DiagonalGaussian) -> [DiagonalGaussian; N] {
-    let batch = all.mean.dims()[0] / N;
-    std::array::from_fn(|member| DiagonalGaussian {
-        mean: all.mean.clone().narrow(0, member * batch, batch),
-        log_variance: all.log_variance.clone().narrow(0, member * batch, batch),
-    })
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -180,13 +165,5 @@ mod tests {
         let both = with_common_posterior([&p, &q], &gaussian([5.0, 6.0], [7.0, 8.0]), &shared);
         close(&floats(both.mean.clone()), &[5.0, 1.0, 5.0, 3.0]);
         close(&floats(both.log_variance.clone().exp()), &[7.0, 4.0, 7.0, 2.0]);
-
-        let [first, second] = member_posteriors(&both);
-        close(&floats(first.mean), &[5.0, 1.0]);
-        close(&floats(second.mean), &[5.0, 3.0]);
-        close(&floats(second.log_variance.exp()), &[7.0, 2.0]);
-        let [first, second] = members(&both.mean);
-        close(&floats(first), &[5.0, 1.0]);
-        close(&floats(second), &[5.0, 3.0]);
     }
 }

@@ -12,6 +12,7 @@
 
 use burn::tensor::{Bool, Tensor};
 use serde::{Deserialize, Serialize};
+use toml::Table;
 use unbraid_data::settings::{Setting, Values, check_range};
 use unbraid_data::{Error, Result};
 
@@ -70,6 +71,12 @@ pub(crate) const DEFAULT_ETA: Schedule = Schedule::Constant(0.5);
 /// Which distance the threshold lies in; [`crate::adaptive::DISTANCE`] under another name.
 pub const THRESHOLD_DISTANCE: Setting = Setting { name: "threshold_distance", ..crate::adaptive::DISTANCE };
 
+/// Which setting is as long as the run where left out: none where the schedule is custom, for `omega` and `eta` have lengths of their own.
+pub fn as_long_as_the_run(settings: &Table) -> Option<&'static str> {
+    let is_custom = settings.get(SCHEDULE.name).is_some_and(|schedule| schedule.as_str() == Some("custom"));
+    (!is_custom).then_some(SCHEDULE_STEPS.name)
+}
+
 impl AdaptiveSchedule {
     /// Omega and eta at a step (counted from 0) of a schedule over so many steps, after which they stay; or of the settings, where it is
     /// custom.
@@ -86,9 +93,14 @@ impl AdaptiveSchedule {
         }
     }
 
-    /// Refuses what is out of range, and an omega or eta that would be ignored.
+    /// Refuses what is out of range, and what would be ignored: an omega or eta, or the steps of a custom schedule.
     pub fn check(self, steps: u64, omega: &Schedule, eta: &Schedule) -> Result<()> {
         check_range("schedule_steps", steps, 1, i64::MAX as u64)?;
+        if self == Self::Custom && steps != DEFAULT_SCHEDULE_STEPS {
+            return Err(Error::new("setting \"schedule_steps\" is given, but the schedule is custom").help(
+                "leave \"schedule_steps\" out; \"omega\" and \"eta\" have steps of their own: { from = 1.0, to = 0.5, steps = 1_000 }",
+            ));
+        }
         for (name, value, default) in [("omega", omega, DEFAULT_OMEGA), ("eta", eta, DEFAULT_ETA)] {
             value.check(name, 0.0, 1.0)?;
             if self != Self::Custom && *value != default {
@@ -176,14 +188,16 @@ mod tests {
     }
 
     #[test]
-    fn an_omega_that_would_be_ignored_is_refused() {
+    fn what_would_be_ignored_is_refused() {
         let other = Schedule::Constant(0.25);
         let weak = AdaptiveSchedule::WeightWeak;
         assert!(weak.check(10, &DEFAULT_OMEGA, &DEFAULT_ETA).is_ok());
-        assert!(AdaptiveSchedule::Custom.check(10, &other, &other).is_ok());
         let message = weak.check(10, &other, &DEFAULT_ETA).unwrap_err().to_string();
         assert!(message.contains("\"omega\" is given") && message.contains("schedule = \"custom\""), "{message}");
         assert!(weak.check(10, &DEFAULT_OMEGA, &other).is_err());
         assert!(weak.check(0, &DEFAULT_OMEGA, &DEFAULT_ETA).is_err());
+        let message = AdaptiveSchedule::Custom.check(10, &other, &other).unwrap_err().to_string();
+        assert!(message.contains("\"schedule_steps\" is given, but the schedule is custom"), "{message}");
+        assert!(AdaptiveSchedule::Custom.check(DEFAULT_SCHEDULE_STEPS, &other, &other).is_ok());
     }
 }

@@ -28,7 +28,8 @@ pub const SETTING: Setting = Setting {
     meaning: "the run whose encoder gives the features: an \"ae\" or \"vae\" that was trained before",
 };
 
-const HOW: &str = "train a run on such images first, its framework \"ae\" or \"vae\", and give its folder, like \"runs/ae\", as \"features\"";
+const HOW: &str = "train a run on such images first, its framework \"ae\" or \"vae\", and give its folder, like \"runs/ae\", as \"features\"; \
+     where a loss needs it, in its table: { name = \"perceptual\", features = \"runs/ae\" }";
 
 /// The folder of a run, as an absolute path: a run is resumed from anywhere.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
@@ -101,7 +102,7 @@ fn checkpoint_path(folder: &Path) -> Result<PathBuf> {
     if !folder.exists() {
         return Err(Error::new("there is no such folder").help(HOW).more_help(
             "one that was moved is told to the run that needs it by `unbraid resume RUN --set framework.features=FOLDER` \
-             (framework.reconstruction.features where the loss is \"perceptual\")",
+             (framework.reconstruction.features or framework.perceived.features where a loss is \"perceptual\")",
         ));
     }
     if !config.is_file() {

@@ -9,6 +9,7 @@ pub mod frozen_encoder;
 mod hausdorff;
 pub mod learner;
 pub mod losses;
+pub mod members;
 pub mod model;
 pub mod networks;
 pub mod ops;

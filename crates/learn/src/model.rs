@@ -57,7 +57,7 @@ impl Model {
             let mut initialised = Ok(());
             let add = |initialiser: &mut Initialiser| initialised = perceived.loss.initialise(image_shape, initialiser);
             initialiser.within(PERCEIVED, add);
-            initialised.map_err(|error| error.of("[framework]"))?;
+            initialised.map_err(|error| error.of("[framework] setting \"perceived\":"))?;
         }
         family.initialise(latents, &mut initialiser);
         framework.initialise(network.as_ref(), &mut initialiser);

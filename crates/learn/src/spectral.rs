@@ -37,7 +37,8 @@ pub fn normalised(network: &str, parameters: &Parameters, state: &mut State) -> 
         let key = key(network, name);
         let (largest, next) = largest_singular_value(weight, &state.get(&key));
         state.set(&key, &next);
-        weight.clone() / (largest + EPSILON)
+        let [inputs, outputs] = weight.dims();
+        weight.clone() / (largest + EPSILON).repeat_dim(0, inputs).repeat_dim(1, outputs)
     })
 }
 
@@ -62,7 +63,8 @@ fn largest_singular_value(weight: &Tensor<2>, of_outputs: &Tensor<2>) -> (Tensor
 /// A row `[1, n]` divided by its length.
 fn of_length_one(row: Tensor<2>) -> Tensor<2> {
     let length = row.clone().powi_scalar(2).sum_dim(1).sqrt(); // [1, 1]
-    row / (length + EPSILON)
+    let n = row.dims()[1];
+    row / (length + EPSILON).repeat_dim(1, n)
 }
 
 #[cfg(test)]

@@ -8,14 +8,14 @@
 //! images with the same code would end a run.
 
 use burn::tensor::Tensor;
-use burn::tensor::activation::{log_sigmoid, relu};
+use burn::tensor::activation::relu;
 use serde::{Deserialize, Serialize};
 use unbraid_data::settings::{Setting, Values};
 use unbraid_data::{Error, Result};
 
 use crate::frameworks::MOST_WEIGHT;
 use crate::schedule::Schedule;
-use crate::tensors::constant;
+use crate::tensors::{constant, softplus};
 
 /// Which triplet loss.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
@@ -75,7 +75,7 @@ impl Triplet {
         let excess = to_positive - to_negative;
         match self {
             Triplet::Hard => relu(excess + margin),
-            Triplet::Soft => -log_sigmoid(-excess),
+            Triplet::Soft => softplus(excess),
         }
     }
 

@@ -5,8 +5,9 @@
 
 mod support;
 
-use burn::tensor::Tensor;
 use std::ops::Range;
+
+use support::gradients::{check_gradients, check_gradients_of, trainable};
 use support::{PICTURE, POINT, Parts, batch, batch_of, chosen, losses, table};
 use unbraid_data::datasets::{self, read_images};
 use unbraid_data::settings::{Setting, Values};
@@ -33,73 +34,6 @@ fn advance(learner: &mut Learner, steps: Range<u64>, n_images: usize, rate: f64)
         totals.push(learner.step(&batch, rate).unwrap().total);
     }
     totals
-}
-
-/// All parameters but those that training leaves as they are, which have no gradient.
-fn trainable(learner: &Learner) -> impl Iterator<Item = (&str, &Tensor<2>)> {
-    let parameters = &learner.model.parameters;
-    let is_fixed = |name: &str, tensor: &Tensor<2>| {
-        assert!(!(parameters.is_fixed(name) && tensor.is_require_grad()), "{name} asks for a gradient");
-        parameters.is_fixed(name)
-    };
-    parameters.iter().filter(move |(name, tensor)| !is_fixed(name, tensor))
-}
-
-/// Every parameter's gradient beside the central difference of the loss. The loss is computed in f32, whose rounding
-/// over a difference of 2e-2 leaves an error of about 1e-7 * loss / 2e-2, some 1e-4 of the largest gradient of all. With
-/// the curvature's share, 1 % of the largest gradient of the same parameter and 1e-3 of the largest of all are allowed.
-fn check_gradients(learner: Learner, stride: usize, step: f32) {
-    let value = |learner: &Learner, batch: &Batch, objective: usize| {
-        f64::from(scalar(losses(learner, batch).objectives()[objective].1.clone().detach()))
-    };
-    check_gradients_of(value, learner, stride, step);
-}
-
-/// The same for losses that are defined by their gradients: `value` is the function of which they are the gradients.
-fn check_gradients_of(value: impl Fn(&Learner, &Batch, usize) -> f64, mut learner: Learner, stride: usize, step: f32) {
-    let batch = batch(&learner, 0, 2);
-    let own_optimisers = learner.framework.own_optimisers();
-    let mut exact: Vec<(usize, String, [usize; 2], Vec<f32>)> = Vec::new();
-    for (objective, (network, total)) in losses(&learner, &batch).objectives().iter().enumerate() {
-        let gradients = total.backward();
-        for (name, parameter) in trainable(&learner) {
-            let own = own_optimisers.iter().find(|own| own.changes(name));
-            if own.map_or(MAIN, |own| own.network) == *network {
-                let gradient = parameter.grad(&gradients).unwrap_or_else(|| panic!("{name} has no gradient"));
-                exact.push((objective, name.to_string(), parameter.dims(), floats(gradient)));
-            }
-        }
-    }
-    assert_eq!(exact.len(), trainable(&learner).count(), "some parameters are in no objective");
-    let largest = exact.iter().flat_map(|(_, _, _, gradient)| gradient).fold(0.0_f32, |a, b| a.max(b.abs()));
-    assert!(largest > 0.0);
-    let mut n_checked = 0;
-    for (objective, name, shape, gradient) in exact {
-        let values = floats(learner.model.parameters.get(&name).inner());
-        let own_largest = gradient.iter().fold(0.0_f32, |a, b| a.max(b.abs()));
-        let allowed = f64::from(0.01 * own_largest + 1e-3 * largest);
-        for position in (0..values.len()).step_by(stride) {
-            let mut at = |change: f32| {
-                let mut moved = values.clone();
-                moved[position] += change;
-                learner.model.parameters.replace(&name, moved, &shape).unwrap();
-                value(&learner, &batch, objective)
-            };
-            // A bend, such as that of a ReLU, spoils the steps that reach over it; rounding spoils very small ones.
-            let sizes = [step, step / 4.0, step / 16.0];
-            let agrees = |numeric: f64| (numeric - f64::from(gradient[position])).abs() < allowed;
-            let numeric = sizes.map(|size| (at(size) - at(-size)) / f64::from(2.0 * size));
-            assert!(
-                numeric.into_iter().any(agrees),
-                "{:?}, {name}[{position}]: none of {numeric:?} is {}",
-                learner.parts(),
-                gradient[position]
-            );
-            n_checked += 1;
-        }
-        learner.model.parameters.replace(&name, values, &shape).unwrap();
-    }
-    assert!(n_checked > 20, "only {n_checked} gradients were compared");
 }
 
 #[test]
@@ -443,82 +377,4 @@ fn gradients_of_weak_gan_are_those_with_generated_images_standing_still() {
         };
         check_gradients_of(value, learner, 1, 1e-3);
     }
-}
-
-const TRIPLET_FRAMEWORKS: [&str; 5] = ["beta_tvae", "tae", "ada_tvae", "ada_tae", "ada_tvae_data"];
-
-fn example_of(framework: &str) -> &'static str {
-    FRAMEWORKS.iter().find(|entry| entry.name == framework).unwrap().example
-}
-
-#[test]
-fn gradients_agree_with_finite_differences_for_every_triplet_loss() {
-    let network = ("mlp", "latents = 3\nencoder = [5]\ndecoder = [4]\nnonlinearity = 'tanh'");
-    for framework in TRIPLET_FRAMEWORKS {
-        for own in ["triplet = 'soft'", "distance = 'l2'", "triplet = 'soft'\ndistance = 'l2'", "margin = 0.3"] {
-            let settings = format!("{}\n{own}", example_of(framework));
-            check_gradients(Parts::new((framework, &settings), network, POINT).learner(), 1, 1e-3);
-        }
-    }
-}
-
-/// The gradients of all parameters, by name.
-fn gradients_of(learner: &Learner, batch: &Batch) -> Vec<(String, Vec<f32>)> {
-    let gradients = losses(learner, batch).total().backward();
-    let of = |tensor: &Tensor<2>| tensor.grad(&gradients).map_or(Vec::new(), floats);
-    trainable(learner).map(|(name, tensor)| (name.to_string(), of(tensor))).collect()
-}
-
-#[test]
-fn without_its_gradient_the_decoder_teaches_the_encoder_nothing() {
-    for framework in TRIPLET_FRAMEWORKS {
-        let has_beta = FRAMEWORKS.iter().any(|entry| entry.name == framework && has(entry, "beta"));
-        let others = if has_beta { "alpha = 0.0\nbeta = 0.0" } else { "alpha = 0.0" };
-        let [with, without] = [true, false].map(|flag| {
-            let settings = format!("{}\n{others}\ndecoder_gradient = {flag}", example_of(framework));
-            let learner = Parts::new((framework, &settings), SMALL, POINT).learner();
-            gradients_of(&learner, &batch(&learner, 0, 4))
-        });
-        for ((name, with), (_, without)) in with.iter().zip(&without) {
-            assert!(with.iter().any(|gradient| *gradient != 0.0), "{framework}: {name} learns nothing");
-            match name.starts_with("decoder.") {
-                true => assert_eq!(with, without, "{framework}: {name}"),
-                false => assert!(without.iter().all(|gradient| *gradient == 0.0), "{framework}: {name}"),
-            }
-        }
-    }
-}
-
-#[test]
-fn images_with_the_same_code_have_finite_gradients_in_every_triplet_loss() {
-    for framework in TRIPLET_FRAMEWORKS {
-        for own in ["triplet = 'soft'", "distance = 'l2'", "triplet = 'soft'\ndistance = 'l2'"] {
-            let settings = format!("{}\n{own}", example_of(framework));
-            let learner = Parts::new((framework, &settings), SMALL, POINT).learner();
-            let same = batch_of(&learner, 0, vec![vec![0.3; 2 * 6]; learner.framework.arity()]);
-            for (name, gradient) in gradients_of(&learner, &same) {
-                assert!(gradient.iter().all(|value| value.is_finite()), "{framework}, {own}: {name} {gradient:?}");
-            }
-        }
-    }
-}
-
-/// A perceptual loss of its own reads its own encoder; here it is that of the reconstruction loss, and so are the triplets.
-#[test]
-fn triplets_are_ordered_by_a_loss_with_parameters_of_its_own() {
-    let perceptual = "{ name = 'perceptual', features = 'features' }";
-    let [alone, as_well, by_pixels] = [
-        format!("reconstruction = {perceptual}"),
-        format!("reconstruction = {perceptual}\nperceived = {perceptual}"),
-        format!("reconstruction = {perceptual}\nperceived = 'mse'"),
-    ]
-    .map(|own| {
-        let settings = format!("schedule = 'custom'\n{own}");
-        let learner = Parts::new(("ada_tvae_data", &settings), SMALL, POINT).learner();
-        let is_own = |name: &str| name.starts_with("perceived.features.encoder.");
-        let n_own = learner.model.parameters.iter().filter(|(name, _)| is_own(name)).count();
-        (losses(&learner, &batch(&learner, 0, 16)).read_out().0, n_own > 0)
-    });
-    assert_eq!((alone.0, alone.1, as_well.1, by_pixels.1), (as_well.0, false, true, false));
-    assert!(by_pixels.0 != alone.0);
 }

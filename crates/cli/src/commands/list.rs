@@ -142,7 +142,7 @@ fn tell_one(row: &Row, as_json: bool) -> Result<Outcome> {
     if row.settings.is_empty() {
         print("it has no settings\n")?;
     } else {
-        let defaults = (row.complete)(&Table::new())?;
+        let defaults = row.defaults()?;
         print(table_of_settings(&row.settings, |name| defaults.get(name).cloned()))?;
     }
     let scores = row.scores();
@@ -200,7 +200,7 @@ fn table_of_settings(settings: &[Setting], default: impl Fn(&str) -> Option<toml
 
 impl Row {
     fn json(&self) -> Result<Value> {
-        let defaults = (self.complete)(&Table::new())?;
+        let defaults = self.defaults()?;
         let settings = self.settings.iter().map(|setting| setting_json(setting, defaults.get(setting.name)));
         let mut object = json!({
             "name": self.name,
@@ -216,6 +216,17 @@ impl Row {
             object["samplers"] = json!(self.samplers());
         }
         Ok(object)
+    }
+
+    /// The settings that have a value where a config leaves them out; one that is then as long as the run has none of its own.
+    fn defaults(&self) -> Result<Table> {
+        let mut defaults = (self.complete)(&Table::new())?;
+        if let ("framework", Ok(framework)) = (self.kind, frameworks::find(self.name))
+            && let Some(as_long_as_the_run) = (framework.as_long_as_the_run)(&defaults)
+        {
+            defaults.remove(as_long_as_the_run);
+        }
+        Ok(defaults)
     }
 
     /// The samplers that suit it, where it is a framework.
@@ -236,7 +247,7 @@ impl Row {
 
     /// The section that names it, with every default.
     fn in_a_config(&self) -> Result<String> {
-        let defaults = (self.complete)(&Table::new())?;
+        let defaults = self.defaults()?;
         let settings = self
             .settings
             .iter()

@@ -17,7 +17,7 @@ pub struct Arguments {
     run: PathBuf,
 
     /// Which values a latent takes
-    #[arg(long, value_enum, default_value = "fixed")]
+    #[arg(long, value_enum, default_value = "suited")]
     range: RangeName,
 
     /// How many values
@@ -31,6 +31,8 @@ pub struct Arguments {
 
 #[derive(Clone, Copy, ValueEnum)]
 enum RangeName {
+    /// From -2 to 2, or as std where codes are far wider than the prior; what the page shows
+    Suited,
     /// From -2 to 2
     Fixed,
     /// From the least to the greatest of the run's codes
@@ -43,6 +45,7 @@ enum RangeName {
 pub fn run(arguments: &Arguments) -> Result<Outcome> {
     let (run, data) = open_encoded(&arguments.run)?;
     let range = match arguments.range {
+        RangeName::Suited => Range::Suited,
         RangeName::Fixed => Range::Fixed,
         RangeName::MinMax => Range::MinMax,
         RangeName::Std => Range::Std,

@@ -212,7 +212,8 @@ fn value_bytes(header: &Header, found: u64) -> Result<usize> {
 /// The values of an array with one axis that holds whole numbers from 0.
 pub fn indices(array: &NpyArray) -> Result<Vec<usize>> {
     if array.shape.len() != 1 {
-        return Err(Error::new(format!("wanted one axis of whole numbers, found shape {:?}", array.shape)));
+        return Err(Error::new(format!("wanted one axis of whole numbers, found shape {:?}", array.shape))
+            .help("in numpy, array.reshape(-1) puts all numbers along one"));
     }
     if array.kind == Kind::Bool {
         return Err(Error::new("wanted whole numbers, found a mask of true and false")

@@ -67,6 +67,8 @@ pub struct Entry {
     pub paper: &'static str,
     /// What each image of an example is called, the anchor first.
     pub members: &'static [&'static str],
+    /// Whether its examples name the factor that their images share.
+    pub tells_shared: bool,
     /// Its settings, in the order in which they are told.
     pub settings: &'static [Setting],
     /// Builds it with these settings for images of these factors, of which the train images are drawn.

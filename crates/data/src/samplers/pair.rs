@@ -145,7 +145,7 @@ impl Sampler for Pair {
         Err(Error::new(format!(
             "found no train image that differs from image {anchor} in {chosen}, in {MOST_TRIES} tries"
         ))
-        .help("train on a larger share of the images (\"split.train\"), or set a larger \"k\" of the sampler"))
+        .help("train on a larger share of the images (\"split.train\"), or set another \"k\" of the sampler"))
     }
 }
 
@@ -174,6 +174,7 @@ pub const ENTRY: Entry = Entry {
     about: "Two images that differ in k factors, for weakly supervised frameworks",
     paper: "Locatello et al. 2020; Michlo, thesis A.2.3",
     members: &["first", "second"],
+    tells_shared: false,
     settings: &[
         Setting {
             name: "k",

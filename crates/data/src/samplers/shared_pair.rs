@@ -81,6 +81,7 @@ pub const ENTRY: Entry = Entry {
     about: "Two images that share one factor, which is told, for weakly supervised GANs",
     paper: "Shu et al. 2020",
     members: &["first", "second"],
+    tells_shared: true,
     settings: &[],
     build,
     complete: settings::complete::<Settings>,

@@ -41,6 +41,7 @@ pub const ENTRY: Entry = Entry {
     about: "One image at a time, for unsupervised frameworks",
     paper: "Kingma and Welling 2014",
     members: &["image"],
+    tells_shared: false,
     settings: &[],
     build,
     complete: settings::complete::<Settings>,

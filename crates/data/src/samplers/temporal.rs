@@ -14,6 +14,8 @@
 use std::sync::Arc;
 
 use rand::RngExt;
+use rand::distr::Distribution;
+use rand_distr::weighted::WeightedAliasIndex;
 use serde::{Deserialize, Serialize};
 use toml::Table;
 
@@ -50,8 +52,11 @@ struct Transition {
     factor: usize,
     size: usize,
     wraps: bool,
-    /// The weight of one step.
-    decay: f64,
+    /// Draws how far it goes, as a position among all steps from the most downwards to the most upwards; in constant time, however many
+    /// there are.
+    steps: WeightedAliasIndex<f64>,
+    /// How many of these go downwards.
+    n_downwards: usize,
     /// `reach[n]` is the weight of 1 to n steps to one side, in weights of one step: 1 + decay + ... + decay^(n-1). `[size]`. In
     /// these units it is not lost where `decay` is too small for a number.
     reach: Vec<f64>,
@@ -66,19 +71,28 @@ impl Transition {
             reach.push(reach[steps - 1] + weight);
             weight *= decay;
         }
-        Self { factor, size, wraps, decay, reach }
+        let [n_downwards, n_upwards] = if wraps { around(size) } else { [size - 1; 2] };
+        let weights = (0..=n_downwards + n_upwards).map(|position| decay.powf(position.abs_diff(n_downwards) as f64));
+        let steps = WeightedAliasIndex::new(weights.collect()).expect("weights are from 0 to 1, and one is 1");
+        Self { factor, size, wraps, steps, n_downwards, reach }
     }
 
     /// How many steps there are from a value downwards and upwards.
     fn room(&self, value: usize) -> [usize; 2] {
-        if self.wraps { [(self.size - 1) / 2, self.size / 2] } else { [value, self.size - 1 - value] }
+        if self.wraps { around(self.size) } else { [value, self.size - 1 - value] }
     }
 
     /// The next value.
     fn draw(&self, value: usize, rng: &mut Rng) -> usize {
-        let [below, above] = self.room(value).map(|steps| self.reach[steps]);
-        let target = rng.random::<f64>() * (1.0 + self.decay * (below + above)) - 1.0;
-        if target < 0.0 { value } else { self.moved(value, target / self.decay) }
+        loop {
+            // Steps beyond the ends are drawn again: at least half the weight is within.
+            let moved = value + self.steps.sample(rng);
+            if self.wraps {
+                return (moved + self.size - self.n_downwards) % self.size;
+            } else if (self.n_downwards..self.n_downwards + self.size).contains(&moved) {
+                return moved - self.n_downwards;
+            }
+        }
     }
 
     /// The next value, which is another.
@@ -98,6 +112,11 @@ impl Transition {
             (value + steps(above, target - self.reach[below]).min(above)) % self.size
         }
     }
+}
+
+/// How many steps there are downwards and upwards where values go round, each value once.
+fn around(size: usize) -> [usize; 2] {
+    [(size - 1) / 2, size / 2]
 }
 
 struct Temporal {
@@ -178,11 +197,12 @@ pub const ENTRY: Entry = Entry {
     about: "An image and the next, in which factors change a little, for learning from time",
     paper: "Klindt et al. 2021",
     members: &["image", "next"],
+    tells_shared: false,
     settings: &[
         Setting {
             name: "rate",
             values: Values::Number(RATES.0, RATES.1),
-            meaning: "of the Laplace transition, in 1 / ln(size of the factor); the larger, the fewer changes",
+            meaning: "of the Laplace transition, in 1 / ln(size); the larger, the fewer changes, but one factor always does",
         },
         Setting {
             name: "wrap",

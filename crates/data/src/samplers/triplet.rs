@@ -113,13 +113,14 @@ impl Distance {
         sum
     }
 
-    /// The distance as a fraction in lowest terms: `9/7`, `2`.
+    /// The distance as a fraction in lowest terms: `9/7`, `2`; of one that nobody reads so, four decimals.
     fn shown(&self, one: usize, other: usize) -> String {
         let sum = self.between(one, other);
         let divisor = greatest_common_divisor(sum, self.denominator);
         match self.denominator / divisor {
             1 => (sum / divisor).to_string(),
-            denominator => format!("{}/{denominator}", sum / divisor),
+            denominator if denominator < 100 => format!("{}/{denominator}", sum / divisor),
+            _ => format!("{:.4}", sum as f64 / self.denominator as f64),
         }
     }
 }
@@ -141,9 +142,8 @@ fn class(name: &str, distance: DistanceName, factors: &FactorSpace, varying: &[u
 /// The least common multiple of all `size - 1`. The largest distance, in which each factor adds it once, also fits.
 fn common_denominator(sizes: &[usize]) -> Result<u64> {
     let mut multiple = 1_u64;
-    let mut n_added = 0_u64;
-    for steps in sizes.iter().map(|&size| size as u64 - 1).filter(|&steps| steps > 0) {
-        n_added += 1;
+    let all_steps = sizes.iter().map(|&size| size as u64 - 1).filter(|&steps| steps > 0);
+    for (n_added, steps) in (1_u64..).zip(all_steps) {
         let larger = (multiple / greatest_common_divisor(multiple, steps)).checked_mul(steps);
         let fits = |larger: &u64| larger.checked_mul(n_added).is_some();
         multiple = larger.filter(fits).ok_or_else(|| {
@@ -207,6 +207,7 @@ pub const ENTRY: Entry = Entry {
     about: "An image, a near and a farther one by a distance of their factors, for metric learning",
     paper: "Michlo, thesis 5.2",
     members: &["anchor", "positive", "negative"],
+    tells_shared: false,
     settings: &[
         Setting {
             name: "distance",
@@ -319,6 +320,10 @@ mod tests {
         assert_eq!(shown("l1"), ["distance 7", "distance 3"]);
         assert_eq!(shown("factors_differing"), ["distance 3", "distance 3"]);
         assert_eq!(shown("category"), ["distance 1", "distance 1"]);
+        // One step of each: 1/11 + 1/13 = 24/143.
+        let space = FactorSpace::grid([("a", 12), ("b", 14)]);
+        let sampler = build(&Table::new(), &space, &Arc::new(Split::all(168))).unwrap();
+        assert_eq!(sampler.note(&[0, 15, 0], 1).unwrap(), "distance 0.1678");
     }
 
     #[test]

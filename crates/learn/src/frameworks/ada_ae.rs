@@ -11,8 +11,9 @@ use serde::{Deserialize, Serialize};
 use unbraid_data::{Rng, settings};
 
 use super::{Batch, Entry, Framework, RECONSTRUCTION, REDUCTION};
-use crate::adaptive::{ETA, members, shared_latents, with_common};
+use crate::adaptive::{ETA, shared_latents, with_common};
 use crate::losses::{Losses, Reduction};
+use crate::members::members;
 use crate::model::Model;
 use crate::ops;
 use crate::posteriors::{Deterministic, Family};
@@ -86,7 +87,7 @@ pub const ENTRY: Entry = Entry {
     settings: &[ETA, RECONSTRUCTION, REDUCTION],
     example: "",
     samplers: &["pair", "temporal", "shared_pair"],
-    as_long_as_the_run: None,
+    as_long_as_the_run: |_| None,
     build: |table| {
         let framework: AdaAe = settings::read(table)?;
         framework.eta.check("eta", 0.0, 1.0)?;

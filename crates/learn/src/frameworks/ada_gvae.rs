@@ -9,8 +9,9 @@ use serde::{Deserialize, Serialize};
 use unbraid_data::{Rng, settings};
 
 use super::{BETA, Batch, Entry, Framework, MOST_WEIGHT, RECONSTRUCTION, REDUCTION};
-use crate::adaptive::{DISTANCE, Distance, ETA, member_posteriors, shared_latents, with_common_posterior};
+use crate::adaptive::{DISTANCE, Distance, ETA, shared_latents, with_common_posterior};
 use crate::losses::{Losses, Reduction};
+use crate::members::member_posteriors;
 use crate::model::Model;
 use crate::ops;
 use crate::posteriors::{DiagonalGaussian, Posterior};
@@ -95,7 +96,7 @@ pub const ENTRY: Entry = Entry {
     settings: &[BETA, ETA, DISTANCE, RECONSTRUCTION, REDUCTION],
     example: "",
     samplers: &["pair", "temporal", "shared_pair"],
-    as_long_as_the_run: None,
+    as_long_as_the_run: |_| None,
     build: |table| {
         let framework: AdaGvae = settings::read(table)?;
         framework.beta.check("beta", 0.0, MOST_WEIGHT)?;

@@ -13,9 +13,10 @@ use serde::{Deserialize, Serialize};
 use unbraid_data::{Result, Rng, settings};
 
 use super::{Batch, Entry, Framework, MOST_WEIGHT, RECONSTRUCTION, REDUCTION};
-use crate::adaptive::{members, shared_latents};
+use crate::adaptive::shared_latents;
 use crate::adaptive_triplet::{self, AdaptiveSchedule, DEFAULT_ETA, DEFAULT_OMEGA, DEFAULT_SCHEDULE_STEPS, weighted};
 use crate::losses::{Losses, Reduction};
+use crate::members::members;
 use crate::model::Model;
 use crate::ops;
 use crate::posteriors::{Deterministic, Family};
@@ -142,7 +143,7 @@ pub const ENTRY: Entry = Entry {
     ],
     example: "schedule = 'custom'",
     samplers: &["triplet"],
-    as_long_as_the_run: Some("schedule_steps"),
+    as_long_as_the_run: adaptive_triplet::as_long_as_the_run,
     build: |table| Ok(Box::new(settings::read::<AdaTae>(table)?.check()?)),
     complete: settings::complete::<AdaTae>,
 };

@@ -4,8 +4,8 @@
 //!
 //! `mean over the three images of (reconstruction + beta KL) + alpha adaptive triplet`.
 //!
-//! Omega and eta change while training by one of the schedules of T1 table 5.2; with the omega of 1 that is printed for `threshold`, nothing would be adaptive, and disent has 0.5.
-//! Distances have to be learned before the pressure sets in; one that is strong at once makes training decay (T1 section 5.4.5).
+//! Omega and eta change while training by one of the schedules of T1 table 5.2 ([`AdaptiveSchedule`]). Distances have to be learned before the
+//! pressure sets in; one that is strong at once makes training decay (T1 section 5.4.5).
 //!
 //! The defaults belong together and are T1's (table A.5, section 5.4.6): means over pixels and latents, beta 0.01, alpha 1, a hard loss with
 //! margin 10 and L1, the threshold in absolute differences of means, schedule `weight_weak` as long as the run. Equation 5.22 is printed
@@ -19,9 +19,10 @@ use serde::{Deserialize, Serialize};
 use unbraid_data::{Result, Rng, settings};
 
 use super::{BETA, Batch, Entry, Framework, MOST_WEIGHT, RECONSTRUCTION, REDUCTION};
-use crate::adaptive::{Distance as ThresholdDistance, member_posteriors, shared_latents};
+use crate::adaptive::{Distance as ThresholdDistance, shared_latents};
 use crate::adaptive_triplet::{self, AdaptiveSchedule, DEFAULT_ETA, DEFAULT_OMEGA, DEFAULT_SCHEDULE_STEPS, weighted};
 use crate::losses::{Losses, Reduction};
+use crate::members::member_posteriors;
 use crate::model::Model;
 use crate::ops;
 use crate::posteriors::Posterior;
@@ -153,7 +154,7 @@ pub const ENTRY: Entry = Entry {
     ],
     example: "schedule = 'custom'",
     samplers: &["triplet"],
-    as_long_as_the_run: Some("schedule_steps"),
+    as_long_as_the_run: adaptive_triplet::as_long_as_the_run,
     build: |table| Ok(Box::new(settings::read::<AdaTvae>(table)?.check()?)),
     complete: settings::complete::<AdaTvae>,
 };

@@ -8,12 +8,12 @@
 //! as close, they stay as drawn (T1 eq 5.3). How far apart two images are is what a reconstruction loss gives for a decoder that draws
 //! the first where the second is wanted (`perceived`; left out, the framework's own). For `bce` the first one's pixels become logits, at most
 //! 100 from 0, as in PyTorch's cross-entropy of probabilities. Distances are compared in `f64`, so that images that differ in
-//! as many pixels are ties. They are constants for the gradient.
+//! as many pixels, between the same two values, are ties. They are constants for the gradient.
 //!
-//! The defaults are T1's (table A.5): 512 triplets, the rest as in Ada-TVAE. No better than its distances are its latents: where the
-//! pixels of all images differ as much (`xy_squares` of spacing 8 under `mse`), there is no order to learn.
+//! The defaults are T1's (table A.5): 512 triplets, the smaller of its two, the rest as in Ada-TVAE. No better than its distances are its latents:
+//! of `xy_squares` of spacing 8, `mse` tells how many squares have moved, and not how far.
 //!
-//! The order is held against a plain computation, all parts are worked by hand (`loss_parts_of_members.rs`). disent's `DataOverlapTripletVae` can also
+//! The order is held against a plain computation, the triplet loss against PyTorch (`objectives.rs`), the other parts are worked by hand (`loss_parts_of_members.rs`). disent's `DataOverlapTripletVae` can also
 //! choose hard triplets, by comparing distances of images with a margin of codes, which are in other units; we leave that out.
 
 use burn::tensor::{Int, Tensor, TensorData};
@@ -110,10 +110,11 @@ impl AdaTvaeData {
         let n_images = images.dims()[0];
         let mut triplets: [Vec<usize>; 3] =
             std::array::from_fn(|_| (0..self.triplets).map(|_| noise.random_range(0..n_images)).collect());
-        let pairs = |of: &[Vec<usize>; 3], other: usize| -> Vec<[usize; 2]> {
-            of[0].iter().zip(&of[other]).map(|(&anchor, &image)| [anchor, image]).collect()
+        let [anchors, firsts, seconds] = &triplets;
+        let with_anchors = |others: &[usize]| -> Vec<[usize; 2]> {
+            anchors.iter().zip(others).map(|(&anchor, &other)| [anchor, other]).collect()
         };
-        let pairs = [pairs(&triplets, 1), pairs(&triplets, 2)].concat();
+        let pairs = [with_anchors(firsts), with_anchors(seconds)].concat();
         let distances = match &self.perceived {
             Some(perceived) => perceived.between_images(&model.perceiving(), images, &pairs),
             None => self.reconstruction.between_images(model, images, &pairs),
@@ -213,7 +214,7 @@ pub const ENTRY: Entry = Entry {
     ],
     example: "schedule = 'custom'\ntriplets = 8",
     samplers: &["single"],
-    as_long_as_the_run: Some("schedule_steps"),
+    as_long_as_the_run: adaptive_triplet::as_long_as_the_run,
     build: |table| Ok(Box::new(settings::read::<AdaTvaeData>(table)?.check()?)),
     complete: settings::complete::<AdaTvaeData>,
 };

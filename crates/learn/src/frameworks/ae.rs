@@ -50,7 +50,7 @@ pub const ENTRY: Entry = Entry {
     settings: &[RECONSTRUCTION, REDUCTION],
     example: "",
     samplers: &["single"],
-    as_long_as_the_run: None,
+    as_long_as_the_run: |_| None,
     build: |table| Ok(Box::new(settings::read::<Ae>(table)?)),
     complete: settings::complete::<Ae>,
 };

@@ -100,7 +100,7 @@ pub const ENTRY: Entry = Entry {
     ],
     example: "gamma = 3.0\ncapacity = 5.0",
     samplers: &["single"],
-    as_long_as_the_run: None,
+    as_long_as_the_run: |_| None,
     build: |table| Ok(Box::new(settings::read::<AnnealedVae>(table)?.check()?)),
     complete: settings::complete::<AnnealedVae>,
 };

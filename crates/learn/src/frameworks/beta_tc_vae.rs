@@ -178,7 +178,7 @@ pub const ENTRY: Entry = Entry {
     // The constants of `minibatch` make up most of its loss, in which a test by differences would find little else.
     example: "estimator = 'stratified'",
     samplers: &["single"],
-    as_long_as_the_run: None,
+    as_long_as_the_run: |_| None,
     build: |table| {
         let framework: BetaTcVae = settings::read(table)?;
         framework.beta.check("beta", 0.0, MOST_WEIGHT)?;

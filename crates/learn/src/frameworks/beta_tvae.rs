@@ -19,8 +19,8 @@ use serde::{Deserialize, Serialize};
 use unbraid_data::{Result, Rng, settings};
 
 use super::{BETA, Batch, Entry, Framework, MOST_WEIGHT, RECONSTRUCTION, REDUCTION};
-use crate::adaptive::members;
 use crate::losses::{Losses, Reduction};
+use crate::members::members;
 use crate::model::Model;
 use crate::ops;
 use crate::posteriors::Posterior;
@@ -124,7 +124,7 @@ pub const ENTRY: Entry = Entry {
     ],
     example: "",
     samplers: &["triplet"],
-    as_long_as_the_run: None,
+    as_long_as_the_run: |_| None,
     build: |table| Ok(Box::new(settings::read::<BetaTvae>(table)?.check()?)),
     complete: settings::complete::<BetaTvae>,
 };

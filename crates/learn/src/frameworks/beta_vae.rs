@@ -79,7 +79,7 @@ pub const ENTRY: Entry = Entry {
     settings: &[BETA, RECONSTRUCTION, REDUCTION],
     example: "",
     samplers: &["single"],
-    as_long_as_the_run: None,
+    as_long_as_the_run: |_| None,
     build: |table| {
         let framework: BetaVae = settings::read(table)?;
         framework.beta.check("beta", 0.0, MOST_WEIGHT)?;

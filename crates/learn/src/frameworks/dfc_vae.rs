@@ -98,7 +98,7 @@ pub const ENTRY: Entry = Entry {
     settings: &[frozen_encoder::SETTING, perceptual::FEATURE_WEIGHT, perceptual::PIXEL_WEIGHT, BETA, REDUCTION],
     example: "features = 'features'",
     samplers: &["single"],
-    as_long_as_the_run: None,
+    as_long_as_the_run: |_| None,
     build: |table| Ok(Box::new(DfcVae::new(settings::read(table)?)?)),
     complete: settings::complete::<Settings>,
 };

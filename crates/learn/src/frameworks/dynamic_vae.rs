@@ -181,7 +181,7 @@ pub const ENTRY: Entry = Entry {
     ],
     example: "beta_first = 1.0",
     samplers: &["single"],
-    as_long_as_the_run: None,
+    as_long_as_the_run: |_| None,
     build: |table| Ok(Box::new(settings::read::<DynamicVae>(table)?.check()?)),
     complete: settings::complete::<DynamicVae>,
 };

@@ -172,7 +172,7 @@ pub const ENTRY: Entry = Entry {
     ],
     example: "width = 8",
     samplers: &["single"],
-    as_long_as_the_run: None,
+    as_long_as_the_run: |_| None,
     build: |table| Ok(Box::new(settings::read::<FactorVae>(table)?.check()?)),
     complete: settings::complete::<FactorVae>,
 };

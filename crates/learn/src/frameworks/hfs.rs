@@ -127,7 +127,7 @@ pub const ENTRY: Entry = Entry {
     ],
     example: "gamma = 1.0",
     samplers: &["single"],
-    as_long_as_the_run: None,
+    as_long_as_the_run: |_| None,
     build: |table| Ok(Box::new(settings::read::<Hfs>(table)?.check()?)),
     complete: settings::complete::<Hfs>,
 };

@@ -176,7 +176,7 @@ pub const ENTRY: Entry = Entry {
     // A smaller weight: a penalty that makes up most of the loss would hide the rest from a test by differences.
     example: "lambda = 10.0",
     samplers: &["single"],
-    as_long_as_the_run: None,
+    as_long_as_the_run: |_| None,
     build: |table| Ok(Box::new(settings::read::<InfoVae>(table)?.check()?)),
     complete: settings::complete::<InfoVae>,
 };

@@ -163,7 +163,7 @@ pub const ENTRY: Entry = Entry {
     ],
     example: "classes = [2]\ngamma = 3.0\ncapacity_continuous = 5.0",
     samplers: &["single"],
-    as_long_as_the_run: None,
+    as_long_as_the_run: |_| None,
     build: |table| Ok(Box::new(settings::read::<JointVae>(table)?.check()?)),
     complete: settings::complete::<JointVae>,
 };

@@ -21,7 +21,6 @@
 //! where `K` is below 1. So a sigma tells how large the KL divergence of its latent is, and an unused latent has a sigma near 0.
 
 use burn::tensor::Tensor;
-use burn::tensor::activation::log_sigmoid;
 use serde::{Deserialize, Serialize};
 use unbraid_data::settings::{Setting, Values};
 use unbraid_data::{Rng, settings};
@@ -37,6 +36,7 @@ use crate::parameters::Initialiser;
 use crate::posteriors::Posterior;
 use crate::reconstruction::Reconstruction;
 use crate::state::State;
+use crate::tensors::softplus;
 
 const LOG_SQUARE_OF_RECONSTRUCTION: &str = "sigma.log_square_of_reconstruction";
 const LOG_SQUARES_OF_LATENTS: &str = "sigma.log_squares_of_latents";
@@ -74,7 +74,7 @@ impl Variant {
     /// `f(sigma)`, the weights of losses, from `ln sigma^2`.
     fn weights(self, log_squares: Tensor<2>) -> Tensor<2> {
         match self {
-            Variant::Strong | Variant::Weak | Variant::V1 => (log_of_one_and(log_squares) + 1.0).recip(),
+            Variant::Strong | Variant::Weak | Variant::V1 => (softplus(log_squares) + 1.0).recip(),
             Variant::V2 | Variant::V3 => (-log_squares).exp(),
         }
     }
@@ -83,7 +83,7 @@ impl Variant {
     fn regulariser_of_reconstruction(self, log_square: Tensor<2>) -> Tensor<2> {
         match self {
             Variant::Strong | Variant::Weak | Variant::V2 => log_square.exp(),
-            Variant::V1 | Variant::V3 => log_of_one_and(log_square),
+            Variant::V1 | Variant::V3 => softplus(log_square),
         }
     }
 
@@ -92,8 +92,8 @@ impl Variant {
         let latents = log_squares.dims()[1];
         match self {
             Variant::Strong | Variant::V2 => log_squares.exp(),
-            Variant::V1 | Variant::V3 => log_of_one_and(log_squares),
-            Variant::Weak => log_of_one_and(log_squares) / latents as f64,
+            Variant::V1 | Variant::V3 => softplus(log_squares),
+            Variant::Weak => softplus(log_squares) / latents as f64,
         }
     }
 }
@@ -143,11 +143,6 @@ impl Framework for MdlVae {
     }
 }
 
-/// `ln(1 + sigma^2)` from `ln sigma^2`, for any that f32 can hold.
-fn log_of_one_and(log_squares: Tensor<2>) -> Tensor<2> {
-    -log_sigmoid(-log_squares)
-}
-
 /// The row of the list.
 pub const ENTRY: Entry = Entry {
     name: "mdl_vae",
@@ -164,7 +159,7 @@ pub const ENTRY: Entry = Entry {
     ],
     example: "",
     samplers: &["single"],
-    as_long_as_the_run: None,
+    as_long_as_the_run: |_| None,
     build: |table| Ok(Box::new(settings::read::<MdlVae>(table)?)),
     complete: settings::complete::<MdlVae>,
 };

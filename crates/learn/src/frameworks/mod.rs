@@ -209,8 +209,8 @@ pub struct Entry {
     pub example: &'static str,
     /// The samplers that suit it; the first is taken where a config names none.
     pub samplers: &'static [&'static str],
-    /// A setting, a number of steps, that is as long as the run where a config leaves it out.
-    pub as_long_as_the_run: Option<&'static str>,
+    /// The setting, a number of steps, that is as long as the run where settings leave it out; none where these have no use for one.
+    pub as_long_as_the_run: fn(&Table) -> Option<&'static str>,
     /// Makes it with these settings.
     pub build: fn(&Table) -> Result<Box<dyn Framework>>,
     /// Fills in the settings that were left out.
@@ -230,7 +230,7 @@ const MOST_RATE: f64 = 1e6;
 const BETA: Setting =
     Setting { name: "beta", values: Values::Schedule(0.0, MOST_WEIGHT), meaning: "weight of the KL divergence" };
 
-/// How losses are summed up, which every framework has.
+/// How losses are summed up, which every framework with a decoder has.
 const REDUCTION: Setting = Setting {
     name: "reduction",
     values: Values::OneOf(&["sum", "mean"]),

@@ -10,8 +10,8 @@
 //!
 //! The scale and the offset of a latent are free, since the regression can undo them. The authors' code fixes them by batch normalisation, has
 //! one `m^2` for all latents and no `m'`, and draws the earlier frame of a false pair from all data. Here each takes the first frame of the
-//! pair before it in the batch: examples of a batch are drawn one by one, so that this is a draw from the marginal as any other, and no
-//! pair is its own.
+//! pair before it in the batch. First frames of a batch are distinct train images, else drawn at random: this is a draw from the marginal
+//! but for the pair's own first frame, which it never is.
 //!
 //! The codes are known up to order, sign and scale where transitions are sparse; a latent may also be a bent function of a source. Sources
 //! that are Gaussian processes cannot be told apart.
@@ -23,6 +23,7 @@ use unbraid_data::{Rng, settings};
 
 use super::{Batch, Entry, Framework};
 use crate::losses::Losses;
+use crate::members::members;
 use crate::model::Model;
 use crate::networks::Network;
 use crate::ops;
@@ -72,7 +73,7 @@ impl Framework for Pcl {
         // Both frames go through the network as one batch; the first half is the first frame.
         let images = batch.images(); // [2 * batch, pixels]
         let codes = model.encode(images).code(); // [2 * batch, latents]
-        let (before, now) = (codes.clone().narrow(0, 0, n_pairs), codes.narrow(0, n_pairs, n_pairs)); // [batch, latents]
+        let [before, now] = members(&codes); // [batch, latents] each
         let last = before.clone().narrow(0, n_pairs - 1, 1);
         let of_another = Tensor::cat(vec![last, before.clone().narrow(0, 0, n_pairs - 1)], 0); // [batch, latents]
 
@@ -102,7 +103,7 @@ pub const ENTRY: Entry = Entry {
     settings: &[],
     example: "",
     samplers: &["temporal", "pair"],
-    as_long_as_the_run: None,
+    as_long_as_the_run: |_| None,
     build: |table| Ok(Box::new(settings::read::<Pcl>(table)?)),
     complete: settings::complete::<Pcl>,
 };

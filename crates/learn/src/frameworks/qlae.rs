@@ -153,7 +153,7 @@ pub const ENTRY: Entry = Entry {
     ],
     example: "values = 5",
     samplers: &["single"],
-    as_long_as_the_run: None,
+    as_long_as_the_run: |_| None,
     build: |table| Ok(Box::new(settings::read::<Qlae>(table)?.check()?)),
     complete: settings::complete::<Qlae>,
 };

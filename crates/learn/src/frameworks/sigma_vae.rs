@@ -114,7 +114,7 @@ pub const ENTRY: Entry = Entry {
     ],
     example: "",
     samplers: &["single"],
-    as_long_as_the_run: None,
+    as_long_as_the_run: |_| None,
     build: |table| Ok(Box::new(settings::read::<SigmaVae>(table)?)),
     complete: settings::complete::<SigmaVae>,
 };

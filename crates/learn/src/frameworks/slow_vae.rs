@@ -21,6 +21,7 @@ use unbraid_data::{Result, Rng, settings};
 
 use super::{BETA, Batch, Entry, Framework, MOST_WEIGHT, RECONSTRUCTION, REDUCTION};
 use crate::losses::{Losses, Reduction};
+use crate::members::members;
 use crate::model::Model;
 use crate::posteriors::{DiagonalGaussian, Posterior};
 use crate::reconstruction::Reconstruction;
@@ -87,7 +88,6 @@ impl Framework for SlowVae {
     }
 
     fn loss(&self, model: &Model, batch: &Batch, _state: &mut State, noise: &mut Rng) -> Losses {
-        let n_pairs = batch.members[0].images.dims()[0];
         // Both frames go through the network as one batch; the first half is the first frame.
         let images = batch.images(); // [2 * batch, pixels]
         let n_pixels = images.dims()[1];
@@ -95,8 +95,8 @@ impl Framework for SlowVae {
         let outputs = model.decode(posterior.sample(noise)); // [2 * batch, pixels]
         let per_image = self.reconstruction.per_image(model, outputs, images);
 
-        let frame = |first: usize| posterior.mean.clone().narrow(0, first, n_pairs); // [batch, latents]
-        let change = frame(n_pairs) - frame(0); // [batch, latents]
+        let [first, second] = members(&posterior.mean);
+        let change = second - first; // [batch, latents]
         let from_other = DiagonalGaussian {
             mean: Tensor::cat(vec![-change.clone(), change], 0), // [2 * batch, latents]
             log_variance: posterior.log_variance.clone(),
@@ -151,7 +151,7 @@ pub const ENTRY: Entry = Entry {
     ],
     example: "",
     samplers: &["temporal", "pair"],
-    as_long_as_the_run: None,
+    as_long_as_the_run: |_| None,
     build: |table| Ok(Box::new(settings::read::<SlowVae>(table)?.check()?)),
     complete: settings::complete::<SlowVae>,
 };

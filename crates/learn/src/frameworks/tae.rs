@@ -12,8 +12,8 @@ use serde::{Deserialize, Serialize};
 use unbraid_data::{Result, Rng, settings};
 
 use super::{Batch, Entry, Framework, MOST_WEIGHT, RECONSTRUCTION, REDUCTION};
-use crate::adaptive::members;
 use crate::losses::{Losses, Reduction};
+use crate::members::members;
 use crate::model::Model;
 use crate::ops;
 use crate::posteriors::{Deterministic, Family};
@@ -117,7 +117,7 @@ pub const ENTRY: Entry = Entry {
     ],
     example: "",
     samplers: &["triplet"],
-    as_long_as_the_run: None,
+    as_long_as_the_run: |_| None,
     build: |table| Ok(Box::new(settings::read::<Tae>(table)?.check()?)),
     complete: settings::complete::<Tae>,
 };

@@ -42,7 +42,7 @@ pub const ENTRY: Entry = Entry {
     settings: &[RECONSTRUCTION, REDUCTION],
     example: "",
     samplers: &["single"],
-    as_long_as_the_run: None,
+    as_long_as_the_run: |_| None,
     build: |table| Ok(Box::new(settings::read::<Vae>(table)?)),
     complete: settings::complete::<Vae>,
 };

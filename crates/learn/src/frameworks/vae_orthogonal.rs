@@ -139,7 +139,7 @@ pub const ENTRY: Entry = Entry {
     ],
     example: "",
     samplers: &["single"],
-    as_long_as_the_run: None,
+    as_long_as_the_run: |_| None,
     build: |table| Ok(Box::new(settings::read::<VaeOrthogonal>(table)?.check()?)),
     complete: settings::complete::<VaeOrthogonal>,
 };

@@ -11,7 +11,7 @@
 //!   so the code of an image is as good as the generator's images are like it.
 //!
 //! `D` is one network on both images, whose features go side by side through two hidden layers to `h`; the logit is `<w, h> + <w_y, h>`, with
-//! `w_y` of length `|w_y| / sqrt(|w_y|^2 + 1e-3)`. All other weights of it are spectrally normalised ([`crate::spectral`]).
+//! `w_y` of length `|w_y| / sqrt(|w_y|^2 + 1e-3)`. All other weights of it are spectrally normalised (`spectral.rs`).
 //!
 //! Departures from the published code (google-research, weak_disentangle, `gan.gin`). The features of `D` come from the layers of the
 //! model's encoder, with their own nonlinearity and, in `conv64`, one more linear layer; it has twice as many channels. Generator and encoder are
@@ -22,7 +22,7 @@
 //! latents; there it leaves out those beyond the factors.
 
 use burn::tensor::Tensor;
-use burn::tensor::activation::{leaky_relu, log_sigmoid};
+use burn::tensor::activation::leaky_relu;
 use serde::{Deserialize, Serialize};
 use unbraid_data::settings::{Setting, Values, check_range};
 use unbraid_data::{Error, Result, Rng, settings};
@@ -40,7 +40,7 @@ use crate::posteriors::noise::normal;
 use crate::reconstruction::Reconstruction;
 use crate::schedule::Schedule;
 use crate::state::State;
-use crate::tensors::constant;
+use crate::tensors::{constant, softplus};
 use crate::{ops, spectral};
 
 const DISCRIMINATOR: &str = "discriminator";
@@ -130,6 +130,7 @@ impl Framework for WeakGan {
     fn loss(&self, model: &Model, batch: &Batch, state: &mut State, noise: &mut Rng) -> Losses {
         let [first, second] = [0, 1].map(|member| batch.members[member].images.clone()); // [batch, pixels]
         let n = first.dims()[0];
+        assert_eq!(batch.shared.len(), n, "the sampler tells what each pair shares, as \"shared_pair\" does");
         let shared = one_of_each(model, &batch.shared); // [batch, latents]
         let discriminator = spectral::normalised(DISCRIMINATOR, &model.parameters, state);
 
@@ -182,7 +183,8 @@ fn discriminate(model: &Model, parameters: &Parameters, images: Tensor<2>, share
     let inner = NECK.iter().fold(both, |inputs, name| hidden(parameters, name, inputs, Nonlinearity::LeakyRelu));
     let projections = parameters.get(PROJECTIONS); // [latents, width]
     let lengths = (projections.clone().powi_scalar(2).sum_dim(1) + EPSILON).sqrt(); // [latents, 1]
-    let projection = shared.matmul(projections / lengths); // [batch, width]
+    let width = projections.dims()[1];
+    let projection = shared.matmul(projections / lengths.repeat_dim(1, width)); // [batch, width]
     inner.clone().matmul(parameters.get(HEAD)) + (inner * projection).sum_dim(1)
 }
 
@@ -190,11 +192,6 @@ fn discriminate(model: &Model, parameters: &Parameters, images: Tensor<2>, share
 fn surprise(posterior: &DiagonalGaussian, latents: Tensor<2>) -> Tensor<2> {
     let distance = (latents - posterior.mean.clone()).powi_scalar(2) * (-posterior.log_variance.clone()).exp();
     ((distance + posterior.log_variance.clone() + std::f64::consts::TAU.ln()) * 0.5).sum_dim(1)
-}
-
-/// `log(1 + exp(x))`.
-fn softplus(logits: Tensor<2>) -> Tensor<2> {
-    -log_sigmoid(-logits)
 }
 
 /// The row of the list.
@@ -221,7 +218,7 @@ pub const ENTRY: Entry = Entry {
     ],
     example: "width = 8",
     samplers: &["shared_pair"],
-    as_long_as_the_run: None,
+    as_long_as_the_run: |_| None,
     build: |table| Ok(Box::new(settings::read::<WeakGan>(table)?.check()?)),
     complete: settings::complete::<WeakGan>,
 };

@@ -3,13 +3,14 @@
 //! For logit `x` and pixel `t`: `log(1 + exp(x)) - x t`, the first part being `-log sigmoid(-x)`, which does not overflow.
 
 use burn::tensor::Tensor;
-use burn::tensor::activation::{log_sigmoid, sigmoid};
+use burn::tensor::activation::sigmoid;
 use serde::{Deserialize, Serialize};
 use unbraid_data::settings;
 
 use super::{Compared, Entry, ReconstructionLoss, sums};
 use crate::model::Model;
 use crate::ops::PixelLoss;
+use crate::tensors::softplus;
 
 const MOST_LOGIT: f64 = 100.0;
 
@@ -36,7 +37,7 @@ impl ReconstructionLoss for Bce {
 }
 
 fn per_pixel(outputs: Tensor<2>, images: Tensor<2>) -> Tensor<2> {
-    -log_sigmoid(-outputs.clone()) - outputs * images
+    softplus(outputs.clone()) - outputs * images
 }
 
 /// The row of the list.

@@ -7,6 +7,7 @@
 )]
 
 pub mod by_hand;
+pub mod gradients;
 
 use std::path::Path;
 

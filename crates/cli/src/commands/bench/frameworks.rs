@@ -60,20 +60,24 @@ pub fn run(arguments: &Arguments) -> Result<Outcome> {
     };
     let mut costs = Map::new();
     if !arguments.json {
-        print(format!("{:18}{:>10}{:>10}{:>12}", "framework", "ms/step", "images", "cost"))?;
+        print(format!("{:18}{:>10}{:>10}{:>8}{:>12}", "framework", "ms/step", "images", "cost", "an image"))?;
     }
     for contender in &contenders {
         let cost = median(contender.secs.iter().zip(&beside).map(|(own, beside)| own / beside).collect());
         costs.insert(contender.name.to_string(), json!((1000.0 * cost).round() / 1000.0));
         if !arguments.json {
             let millis = 1000.0 * median(contender.secs.clone());
-            print(format!("{:18}{millis:>10.1}{:>10}{cost:>12.2}", contender.name, contender.n_images()))?;
+            let n_images = contender.n_images();
+            let of_image = cost * batch_size as f64 / n_images as f64;
+            print(format!("{:18}{millis:>10.1}{n_images:>10}{cost:>8.2}{of_image:>12.2}", contender.name))?;
         }
     }
     if arguments.json {
         print(format!("{:#}", Value::Object(costs)))?;
     } else {
-        print(format!("\nSteps of {NETWORK} on {batch_size} examples; the cost is in steps of {BESIDE}."))?;
+        print(format!(
+            "\nSteps of {NETWORK} on {batch_size} examples; the cost is in steps of {BESIDE}, that of an image in its images."
+        ))?;
     }
     Ok(Outcome::Done)
 }

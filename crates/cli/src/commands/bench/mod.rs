@@ -1,7 +1,9 @@
 //! `unbraid bench`: how fast this machine is at it.
 
+use std::time::Duration;
+
 use clap::Subcommand;
-use unbraid_data::Result;
+use unbraid_data::{Error, Result};
 
 use crate::Outcome;
 
@@ -41,4 +43,10 @@ pub fn run(arguments: &Arguments) -> Result<Outcome> {
         Command::Samplers(arguments) => samplers::run(arguments),
         Command::Train(arguments) => train::run(arguments),
     }
+}
+
+/// How long each case is measured, from `--seconds`.
+fn time_of_each(seconds: f64) -> Result<Duration> {
+    let time = Duration::try_from_secs_f64(seconds).ok().filter(|time| time.as_secs() <= 3600);
+    time.ok_or_else(|| Error::new(format!("--seconds is {seconds}")).help("wanted 0 to 3600"))
 }

@@ -12,6 +12,7 @@ use unbraid_data::examples::{CHUNK, Examples};
 use unbraid_data::samplers::SAMPLERS;
 use unbraid_data::{Result, Seed, Split, datasets};
 
+use super::time_of_each;
 use crate::Outcome;
 use crate::output::print;
 
@@ -27,18 +28,13 @@ pub struct Arguments {
     #[arg(long)]
     json: bool,
     /// How long each sampler draws
-    #[arg(long, value_name = "S", default_value_t = 1.0, value_parser = seconds)]
+    #[arg(long, value_name = "S", default_value_t = 1.0)]
     seconds: f64,
-}
-
-fn seconds(text: &str) -> std::result::Result<f64, String> {
-    let seconds: f64 = text.parse().map_err(|_| "wanted a number of seconds".to_string())?;
-    if (0.0..=3600.0).contains(&seconds) { Ok(seconds) } else { Err("wanted 0 to 3600".to_string()) }
 }
 
 /// Carries out the command.
 pub fn run(arguments: &Arguments) -> Result<Outcome> {
-    let least = Duration::from_secs_f64(arguments.seconds);
+    let least = time_of_each(arguments.seconds)?;
     let mut rates = Map::new();
     for name in DATASETS {
         let dataset = datasets::build(name, &Table::new())?;

@@ -15,6 +15,7 @@ use unbraid_data::{Error, ImageShape, Result, Seed};
 use unbraid_kernels::{ConvShape, LayerShape, TransposedShape, product_rate};
 use unbraid_learn::{Batch, Device, Learner, Member, frameworks, networks, optimisers};
 
+use super::time_of_each;
 use crate::Outcome;
 use crate::output::print;
 
@@ -131,10 +132,7 @@ const CASES: &[Case] = &[
 
 /// Carries out the command.
 pub fn run(arguments: &Arguments) -> Result<Outcome> {
-    let least = Duration::try_from_secs_f64(arguments.seconds).ok().filter(|time| time.as_secs() <= 3600);
-    let Some(least) = least else {
-        return Err(Error::new(format!("--seconds is {}", arguments.seconds)).help("wanted 0 to 3600"));
-    };
+    let least = time_of_each(arguments.seconds)?;
     let cases = chosen(&arguments.cases)?;
     if !arguments.json {
         print(format!("{:14}{:>10}{:>12}{:>12}{:>20}", "case", "images/s", "GFLOP/s", "of peak", "by definition"))?;

@@ -7,7 +7,7 @@ use clap::Subcommand;
 use toml::{Table, Value};
 use unbraid_data::examples::Examples;
 use unbraid_data::npy::read_indices;
-use unbraid_data::{Dataset, Result, Sampler, Seed, Split, datasets, samplers, stats};
+use unbraid_data::{Dataset, Error, Result, Sampler, Seed, Split, datasets, samplers, stats};
 use unbraid_experiment::config::{apply_override, in_place};
 use unbraid_formats::export;
 
@@ -18,8 +18,8 @@ use crate::output::{print, tell};
 
 mod show;
 
-/// More examples than anyone keeps: their file would have terabytes.
-const MOST_EXAMPLES: u64 = 100_000_000_000;
+/// More examples than anyone keeps: their file would have tens of gigabytes.
+const MOST_EXAMPLES: u64 = 1_000_000_000;
 /// The seed of examples, unless another is asked for.
 const SEED: u64 = 1;
 
@@ -67,6 +67,9 @@ enum Command {
         /// The file to write
         #[arg(long, value_name = "FILE.npy")]
         out: PathBuf,
+        /// Also write which factor the images of each example share, by its position, where the sampler tells it
+        #[arg(long, value_name = "FILE.npy")]
+        shared: Option<PathBuf>,
     },
     /// Write images and factors so that numpy reads them
     Export {
@@ -109,7 +112,11 @@ impl Chosen {
             None => Table::new(),
         };
         let entry = samplers::find(name)?;
-        let dataset = self.build(&settings)?;
+        let is_of_sampler = |key: &&String| entry.settings.iter().any(|setting| setting.name == key.as_str());
+        let dataset = self.build(&settings).map_err(|error| match settings.keys().find(is_of_sampler) {
+            Some(key) => error.more_help(format!("the sampler's is set by --set sampler.{key}=...")),
+            None => error,
+        })?;
         let split = Arc::new(Split::all(dataset.n_images()));
         let place = format!("sampler \"{name}\"");
         let sampler = (entry.build)(&of_sampler, dataset.factors(), &split).map_err(|error| in_place(error, &place))?;
@@ -150,11 +157,20 @@ pub fn run(arguments: &Arguments) -> Result<Outcome> {
             let (dataset, sampling) = chosen.open_with_sampler(sampler)?;
             show::show(&chosen.name, &*dataset, Some(&sampling), out)?;
         }
-        Command::Sample { dataset, sampler, count, seed, out } => {
-            check_npy_name(out)?;
+        Command::Sample { dataset, sampler, count, seed, out, shared } => {
+            let files = [Some(out), shared.as_ref()].into_iter().flatten();
+            files.clone().try_for_each(|file| check_npy_name(file))?;
             let (_, sampling) = dataset.open_with_sampler(sampler)?;
-            sampling.examples(*seed).write(out, *count)?;
-            print(out.display())?;
+            let examples = sampling.examples(*seed);
+            if let Some(shared) = shared {
+                if !sampling.entry.tells_shared {
+                    let message = format!("sampler \"{sampler}\" does not tell what images share");
+                    return Err(Error::new(message).help("leave --shared out; \"shared_pair\" tells it"));
+                }
+                examples.write_shared(shared, *count)?;
+            }
+            examples.write(out, *count)?;
+            files.into_iter().try_for_each(|file| print(file.display()))?;
         }
         Command::Stats { dataset } => print_stats(dataset.open()?.as_ref())?,
         Command::Export { dataset, file, indices } => {

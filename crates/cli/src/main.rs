@@ -6,10 +6,13 @@ mod output;
 mod progress;
 mod watching;
 
+use std::path::PathBuf;
 use std::process::ExitCode;
 
 use clap::{Parser, Subcommand};
 use unbraid_data::error::Kind;
+use unbraid_data::files::data_root::set_data_root;
+use unbraid_data::notice::tell_through;
 use unbraid_data::{Error, Result};
 
 use crate::output::tell;
@@ -24,6 +27,10 @@ struct Arguments {
     /// Threads to compute with; the results are the same for any number
     #[arg(long, global = true, value_name = "N")]
     threads: Option<usize>,
+
+    /// Where files of published datasets are looked for first; then in UNBRAID_DATA and in ~/.local/share/unbraid
+    #[arg(long, global = true, value_name = "FOLDER")]
+    data_root: Option<PathBuf>,
 
     #[command(subcommand)]
     command: Command,
@@ -41,6 +48,8 @@ enum Command {
     Train(commands::train::Arguments),
     /// Go on with a run that was stopped or killed, or train one longer that has ended; a finished run is left as it is
     Resume(commands::resume::Arguments),
+    /// Encode new images, an .npz file or a folder of pictures, with the model of a run
+    Encode(commands::encode::Arguments),
     /// Score the codes of runs, or of anyone's files: .npz, .npy, .csv, .parquet
     Evaluate(commands::evaluate::Arguments),
     /// Print what every metric says of codes whose quality is known
@@ -60,6 +69,8 @@ enum Outcome {
     Done,
     /// The user stopped it; it can be resumed.
     Stopped,
+    /// What was given is not whole, which was printed.
+    NotWhole,
 }
 
 fn main() -> ExitCode {
@@ -68,6 +79,7 @@ fn main() -> ExitCode {
     match run(Arguments::parse()) {
         Ok(Outcome::Done) => ExitCode::SUCCESS,
         Ok(Outcome::Stopped) => ExitCode::from(130),
+        Ok(Outcome::NotWhole) => ExitCode::from(2),
         Err(error) => {
             tell(format!("error: {error}"));
             ExitCode::from(match error.kind() {
@@ -96,12 +108,22 @@ fn run(arguments: Arguments) -> Result<Outcome> {
         let pool = rayon::ThreadPoolBuilder::new().num_threads(threads).build_global();
         pool.map_err(|error| Error::failure(format!("{threads} threads cannot be started: {error}")))?;
     }
+    if let Some(folder) = arguments.data_root {
+        if !folder.is_dir() {
+            return Err(
+                Error::new(format!("--data-root: there is no folder {}", folder.display())).help("check the path")
+            );
+        }
+        set_data_root(folder);
+    }
+    tell_through(|line| tell(format!("note: {line}")));
     match arguments.command {
         Command::Demo(arguments) => commands::demo::run(&arguments),
         Command::List(arguments) => commands::list::run(&arguments),
         Command::Data(arguments) => commands::data::run(&arguments),
         Command::Train(arguments) => commands::train::run(&arguments),
         Command::Resume(arguments) => commands::resume::run(&arguments),
+        Command::Encode(arguments) => commands::encode::run(&arguments),
         Command::Evaluate(arguments) => commands::evaluate::run(&arguments),
         Command::KnownCodes(arguments) => commands::known_codes::run(&arguments),
         Command::Entangle(arguments) => commands::entangle::run(&arguments),

@@ -57,9 +57,9 @@ fn entangled_codes_keep_their_marginals_and_lose_their_axes() {
 fn entangling_onto_a_full_disk_says_what_happened_and_where() {
     let place = Place::new();
     place.write("codes.npz", Table::new(0.5).npz(None));
-    // The file is written under this name until it is whole; `exec` keeps the number of the process.
+    // The file is written under this name until it is whole, the first of the process; `exec` keeps the number of the process.
     let binary = env!("CARGO_BIN_EXE_unbraid");
-    let line = format!("ln -s /dev/full .out.npz.tmp-$$; exec {binary} entangle codes.npz out.npz");
+    let line = format!("ln -s /dev/full .out.npz.tmp-$$000000; exec {binary} entangle codes.npz out.npz");
     let output = std::process::Command::new("sh").args(["-c", &line]).current_dir(place.path("")).output().unwrap();
     let errors = String::from_utf8(output.stderr).unwrap();
     assert_eq!(output.status.code(), Some(1), "{errors}");

@@ -108,6 +108,31 @@ fn readme_tables_are_current() {
     }
 }
 
+#[test]
+fn every_dataset_is_told_of_and_the_readme_of_files_is_current() {
+    let path = root().join("docs/datasets.md");
+    let found = fs::read_to_string(&path).unwrap();
+    let mut table = "| name | file or folder | size | published at |\n|---|---|---|---|\n".to_string();
+    for row in rows("datasets") {
+        let name = row["name"].as_str().unwrap();
+        let Some(published) = row["published"].as_object() else { continue };
+        let [file, size, place] =
+            [&published["names"][0], &published["size"], &published["place"]].map(|cell| cell.as_str().unwrap());
+        table += &format!("| `{name}` | `{file}` | {size} | {place} |\n");
+    }
+    let wanted = with_part(&found, "<!-- files -->\n", "<!-- end of files -->", &table);
+    for row in rows("datasets") {
+        let name = row["name"].as_str().unwrap();
+        let is_told = [format!("`{name}`"), format!("name = \"{name}\"")].iter().any(|text| wanted.contains(text));
+        assert!(is_told, "docs/datasets.md does not tell of {name}");
+    }
+    if std::env::var_os("UPDATE_README").is_some() {
+        fs::write(&path, wanted).unwrap();
+    } else {
+        assert!(found == wanted, "run UPDATE_README=1 cargo test --release --workspace readme");
+    }
+}
+
 /// The text between two lines of a document, replaced.
 fn with_part(document: &str, start: &str, end: &str, part: &str) -> String {
     let from = document.find(start).unwrap_or_else(|| panic!("there is no {start}")) + start.len();

@@ -2,7 +2,10 @@
 
 use std::fmt;
 
-use crate::words::{on_one_line, on_several_lines};
+use crate::words::{on_one_line, on_several_lines, shortened};
+
+/// What a file says of itself is told, and may be of any length: the rest of a longer message would fill the terminal.
+const MOST_LETTERS: usize = 4000;
 
 /// A result whose error is ready to be shown to a user.
 pub type Result<T> = std::result::Result<T, Error>;
@@ -86,10 +89,10 @@ impl Error {
 impl fmt::Display for Error {
     fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
         // Names in it come from files and command lines, and must not reach a terminal as they are.
-        write!(formatter, "{}", on_one_line(&self.message))?;
+        write!(formatter, "{}", on_one_line(&shortened(&self.message, MOST_LETTERS)))?;
         match &self.help {
             // Seven spaces put the help under the message that follows "error: ".
-            Some(help) => write!(formatter, "\n       {}", on_several_lines(help)),
+            Some(help) => write!(formatter, "\n       {}", on_several_lines(&shortened(help, MOST_LETTERS))),
             None => Ok(()),
         }
     }
@@ -132,6 +135,12 @@ mod tests {
         let error = Error::new("there is no file \u{1b}[2J\nfake.npz").help("the factors are \u{7}, y");
         let shown = "there is no file \\u001b[2J\\u000afake.npz\n       the factors are \\u0007, y";
         assert_eq!(error.to_string(), shown);
+    }
+
+    #[test]
+    fn a_message_is_no_longer_than_a_page() {
+        let shown = Error::new("é".repeat(5000)).help("b".repeat(5000)).to_string();
+        assert_eq!(shown, format!("{}…\n       {}…", "é".repeat(4000), "b".repeat(4000)));
     }
 
     #[test]

@@ -57,6 +57,9 @@ impl FactorSpace {
 
     /// The number of values of each factor of a grid, in order; an error where they do not form one.
     pub fn grid_sizes(&self) -> Result<Vec<usize>> {
+        if self.factors.is_empty() {
+            return Err(Error::new("the images have no factors").help("this needs a dataset with factors"));
+        }
         if !self.is_grid {
             let names: Vec<&str> = self.names().collect();
             return Err(Error::new(format!("the factors {} do not form a grid of images", names.join(", ")))

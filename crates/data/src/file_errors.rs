@@ -4,7 +4,7 @@ use std::error::Error as _;
 use std::io::{self, ErrorKind};
 use std::path::Path;
 
-use crate::error::Error;
+use crate::error::{Error, Result};
 
 /// The error for a file that could not be written: which, why, and what to do. A disk that is full is a failure on the way,
 /// whatever was asked for. An error of ours that came up on the way is told as it is.
@@ -34,6 +34,17 @@ pub fn cannot_read(path: &Path, error: &io::Error) -> Error {
         ErrorKind::IsADirectory => Error::new(message).help("give the path of a file"),
         ErrorKind::InvalidData => Error::new(message).help("the file is damaged, or of another kind"),
         _ => Error::new(message),
+    }
+}
+
+/// Refuses a pipe or a device at `path`, which have no length, may have no end, and cannot be read a second time. Whatever else is
+/// wrong with the path is found when it is opened.
+pub fn check_is_file(path: &Path) -> Result<()> {
+    match std::fs::metadata(path) {
+        Ok(found) if !found.is_file() && !found.is_dir() => {
+            Err(Error::new(format!("{} is a pipe or a device", path.display())).help("give the path of a file"))
+        }
+        _ => Ok(()),
     }
 }
 

@@ -227,7 +227,10 @@ mod tests {
         };
         differ(built("xy_object", ""), built("xy_object_shaded", ""));
         differ(built("synth_linear", ""), built("synth_linear", "seed = 1"));
-        differ(built("dsprites", "fix = { scale = 1 }"), built("dsprites", "fix = { scale = 2 }"));
+        differ(
+            built("dsprites", "rendered = true\nfix = { scale = 1 }"),
+            built("dsprites", "rendered = true\nfix = { scale = 2 }"),
+        );
     }
 
     #[test]
@@ -241,7 +244,7 @@ mod tests {
     fn any_number_of_threads_gives_the_same() {
         let with_threads = |n_threads: usize| {
             let pool = rayon::ThreadPoolBuilder::new().num_threads(n_threads).build().unwrap();
-            pool.install(|| fingerprint(&*built("dsprites", "")).unwrap())
+            pool.install(|| fingerprint(&*built("dsprites", "rendered = true")).unwrap())
         };
         assert_eq!(with_threads(1), with_threads(3));
     }

@@ -9,7 +9,7 @@ use crate::words::counted;
 
 /// Codes `[rows, latents]` and factors `[rows, factors]` of the same images. Every metric is a function of this table.
 ///
-/// Checked when made: at least one row, latent and factor; equal row counts; all finite; discrete factors whole and
+/// Checked when made: at least one row and latent; there may be no factors; equal row counts; all finite; discrete factors whole and
 /// within their size; row numbers within the table.
 #[derive(Debug, Clone)]
 pub struct LabelledCodes {
@@ -131,10 +131,8 @@ pub fn check_sizes(codes: (usize, usize), factors: (usize, usize)) -> Result<()>
     if codes.0 != factors.0 {
         return Err(Error::new(format!("codes have {} but factors have {}", counted(codes.0, "row"), factors.0)));
     }
-    if [codes.0, codes.1, factors.1].contains(&0) {
-        return Err(Error::new(format!(
-            "wanted at least one row, latent and factor; found codes {codes:?} and factors {factors:?}"
-        )));
+    if [codes.0, codes.1].contains(&0) {
+        return Err(Error::new(format!("wanted at least one row and latent; found codes {codes:?}")));
     }
     Ok(())
 }

@@ -37,6 +37,11 @@ impl Standardised {
         Ok(Self { original, channels })
     }
 
+    /// Another dataset, standardised by the same constants; its images have as many channels.
+    pub fn like(&self, original: Box<dyn Dataset>) -> Self {
+        Self { original, channels: self.channels.clone() }
+    }
+
     /// The dataset with the original pixels.
     pub fn original(&self) -> &dyn Dataset {
         self.original.as_ref()
@@ -84,6 +89,18 @@ impl Dataset for Standardised {
 
     fn holds_bytes(&self) -> bool {
         false
+    }
+
+    fn file_row(&self, index: usize) -> Option<usize> {
+        self.original.file_row(index)
+    }
+
+    fn image_name(&self, index: usize) -> Option<String> {
+        self.original.image_name(index)
+    }
+
+    fn unordered_factors(&self) -> Vec<usize> {
+        self.original.unordered_factors()
     }
 
     fn read_factors(&self, index: usize, values: &mut [f64]) {
@@ -153,7 +170,8 @@ mod tests {
 
     #[test]
     fn pictures_have_mean_0_and_mean_deviation_1_and_come_back() {
-        for (name, settings) in [("xy_object", "fix = { x = 3 }"), ("dsprites", "fix = { scale = 1, orientation = 9 }")]
+        for (name, settings) in
+            [("xy_object", "fix = { x = 3 }"), ("dsprites", "rendered = true\nfix = { scale = 1, orientation = 9 }")]
         {
             let mut settings: Table = settings.parse().unwrap();
             let original = build(name, &settings).unwrap();

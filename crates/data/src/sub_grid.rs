@@ -79,6 +79,25 @@ impl Dataset for SubGrid {
     fn holds_bytes(&self) -> bool {
         self.whole.holds_bytes()
     }
+
+    fn has_unit_pixels(&self) -> bool {
+        self.whole.has_unit_pixels()
+    }
+
+    fn file_row(&self, index: usize) -> Option<usize> {
+        self.whole.file_row(self.index_in_whole(index))
+    }
+
+    fn image_name(&self, index: usize) -> Option<String> {
+        self.whole.image_name(self.index_in_whole(index))
+    }
+
+    fn unordered_factors(&self) -> Vec<usize> {
+        let names: Vec<&str> = self.whole.factors().names().collect();
+        let unordered = self.whole.unordered_factors();
+        // A factor that was fixed is no longer there.
+        unordered.into_iter().filter_map(|position| self.factors.position(names[position]).ok()).collect()
+    }
 }
 
 fn checked_value(name: &str, value: &Value, size: usize) -> Result<usize> {
@@ -91,10 +110,13 @@ fn checked_value(name: &str, value: &Value, size: usize) -> Result<usize> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::datasets::build;
+    use crate::datasets::{build, find};
 
     fn sub_grid(name: &str, fix: &str) -> Result<SubGrid> {
-        SubGrid::new(build(name, &Table::new()).unwrap(), &fix.parse().unwrap())
+        SubGrid::new(
+            find(name).and_then(|entry| build(name, &entry.example_settings())).unwrap(),
+            &fix.parse().unwrap(),
+        )
     }
 
     fn message(name: &str, fix: &str) -> String {

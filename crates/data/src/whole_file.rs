@@ -5,9 +5,13 @@
 use std::fs::{self, File};
 use std::io::{self, BufWriter, ErrorKind, Write};
 use std::path::{Path, PathBuf};
+use std::sync::atomic::{AtomicU64, Ordering};
 
 use crate::error::Result;
 use crate::file_errors::{cannot_create, cannot_read, cannot_write};
+
+/// Temporary files that this process has begun.
+static N_TEMPORARY: AtomicU64 = AtomicU64::new(0);
 
 /// Puts `bytes` at `path`, in place of what was there.
 pub fn write_whole(path: &Path, bytes: &[u8]) -> Result<()> {
@@ -105,7 +109,9 @@ fn fill_file(file: File, fill: impl FnOnce(&mut BufWriter<File>) -> io::Result<(
 
 fn temporary_path(path: &Path) -> io::Result<PathBuf> {
     let name = path.file_name().ok_or(ErrorKind::IsADirectory)?.to_string_lossy();
-    Ok(path.with_file_name(format!(".{name}.tmp-{}", std::process::id())))
+    // Two threads may write to one file at once.
+    let number = N_TEMPORARY.fetch_add(1, Ordering::Relaxed);
+    Ok(path.with_file_name(format!(".{name}.tmp-{}{number:06}", std::process::id())))
 }
 
 #[cfg(test)]

@@ -1,5 +1,7 @@
 //! Numbers and foreign names as messages show them.
 
+use std::borrow::Cow;
+
 /// `1 row`, `2 rows`.
 pub fn counted(count: usize, thing: &str) -> String {
     if count == 1 { format!("1 {thing}") } else { format!("{count} {thing}s") }
@@ -11,6 +13,14 @@ pub fn listed(names: &[&str]) -> String {
         [] => "nothing".to_string(),
         [name] => name.to_string(),
         [first @ .., last] => format!("{} and {last}", first.join(", ")),
+    }
+}
+
+/// The first `most` letters of a text that comes from outside, and `…` where there are more.
+pub fn shortened(text: &str, most: usize) -> Cow<'_, str> {
+    match text.char_indices().nth(most) {
+        Some((end, _)) => Cow::Owned(format!("{}…", &text[..end])),
+        None => Cow::Borrowed(text),
     }
 }
 

@@ -119,8 +119,8 @@ fn unknown_settings_are_refused() {
 
 #[test]
 fn a_part_of_a_dataset_shows_the_images_of_the_whole() {
-    let part = build("dsprites", &"fix = { shape = 2, orientation = 13 }".parse().unwrap()).unwrap();
-    let whole = build("dsprites", &Table::new()).unwrap();
+    let part = build("dsprites", &"rendered = true\nfix = { shape = 2, orientation = 13 }".parse().unwrap()).unwrap();
+    let whole = build("dsprites", &"rendered = true".parse().unwrap()).unwrap();
     assert_eq!(part.factors().names().collect::<Vec<_>>(), ["scale", "pos_x", "pos_y"]);
     for index in [0, 999, part.n_images() - 1] {
         let values = values_of(index, &[6, 32, 32]);
@@ -143,7 +143,7 @@ fn shaded_objects_are_the_same_images_number_for_number() {
 
 #[test]
 fn turning_a_sprite_all_the_way_round_gives_the_same_image() {
-    let dataset = build("dsprites", &Table::new()).unwrap();
+    let dataset = build("dsprites", &"rendered = true".parse().unwrap()).unwrap();
     for shape in 0..3 {
         let [first, last] =
             [0, 39].map(|turn| image(&*dataset, index_of(&[shape, 3, turn, 9, 20], &[3, 6, 40, 32, 32])));

@@ -119,6 +119,7 @@ impl Config {
         if let (false, Some(seed)) = (table.contains_key("rows_seed"), table.get("seed").cloned()) {
             table.insert("rows_seed".into(), seed);
         }
+        render_dsprites(&mut table);
         Self::from_changed(table, overrides)
     }
 
@@ -277,6 +278,15 @@ impl Named {
 /// A message about a setting goes on from its place; one about a name stands by itself.
 pub fn in_place(error: Error, place: &str) -> Error {
     if error.is_about_a_name() { error } else { error.of(place) }
+}
+
+/// Earlier versions did not read the published file of `dsprites`: where a config does not say, they rendered it.
+pub(crate) fn render_dsprites(table: &mut Table) {
+    let Some(Value::Table(dataset)) = table.get_mut("dataset") else { return };
+    let says = |key: &str| dataset.contains_key(key);
+    if dataset.get("name").and_then(Value::as_str) == Some("dsprites") && !says("rendered") && !says("path") {
+        dataset.insert("rendered".into(), Value::Boolean(true));
+    }
 }
 
 fn take_metrics(table: &mut Table) -> Result<Vec<Named>> {

@@ -7,6 +7,7 @@ pub mod demo;
 pub mod evaluation;
 pub mod jacobians;
 pub mod measure;
+pub mod new_images;
 pub mod origin;
 pub mod page;
 pub mod pictures;

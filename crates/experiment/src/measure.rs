@@ -42,7 +42,8 @@ pub fn encode_images(model: &TrainedModel, dataset: &dyn Dataset, rows: &[usize]
     Ok(encoded.expect("nobody asks to stop"))
 }
 
-fn encode_some(
+/// The same; nothing where `progress`, which hears how many are done, breaks off.
+pub(crate) fn encode_some(
     model: &TrainedModel,
     dataset: &dyn Dataset,
     rows: &[usize],

@@ -5,10 +5,11 @@ use unbraid_data::error::did_you_mean;
 use unbraid_data::words::listed;
 use unbraid_data::{Error, Result};
 
-use crate::config::{Config, KEYS, parse_toml};
+use crate::config::{Config, KEYS, parse_toml, render_dsprites};
 
-/// How long the training goes on, what is encoded and what is measured may change; what decides a training step may not. Of a run that
-/// gives features the folder may change, for its weights are in the checkpoint and must be the same.
+/// How long the training goes on, what is encoded and what is measured may change; what decides a training step may not. Files
+/// may lie elsewhere: of images a fingerprint is kept, and of a run that gives features the weights are in the checkpoint; both must be
+/// the same.
 const MAY_CHANGE: &[&str] = &[
     "training.steps",
     "training.checkpoint_every",
@@ -16,6 +17,8 @@ const MAY_CHANGE: &[&str] = &[
     "rows",
     "rows_seed",
     "metrics",
+    "dataset.path",
+    "dataset.csv",
     "framework.features",
     "framework.reconstruction.features",
     "framework.perceived.features",
@@ -30,7 +33,11 @@ impl Config {
     /// Refuses to go on with a checkpoint that was trained with another config. Settings that its version did not have count
     /// with their defaults.
     pub fn check_origin(&self, origin: &str) -> Result<()> {
-        let other = parse_toml(origin).and_then(|table| Self::from_table(deciding(table))).map_err(|error| {
+        let then = parse_toml(origin).and_then(|mut table| {
+            render_dsprites(&mut table);
+            Self::from_table(deciding(table))
+        });
+        let other = then.map_err(|error| {
             error
                 .at("the checkpoint was trained with a config that this version does not know")
                 .help("it was made by another version of unbraid: go on with that one")
@@ -51,8 +58,8 @@ pub fn check_changes(changes: &[String]) -> Result<()> {
     let key = |change: &String| change.split('=').next().unwrap_or_default().trim().to_string();
     match changes.iter().map(key).find(|key| !MAY_CHANGE.contains(&key.as_str())) {
         None => Ok(()),
-        Some(key) if !did_you_mean(&key, MAY_CHANGE.iter().copied()).is_empty() => {
-            let close = did_you_mean(&key, MAY_CHANGE.iter().copied());
+        Some(key) if !close_to(&key).is_empty() => {
+            let close = close_to(&key);
             Err(Error::new(format!("--set {key}: a run cannot change that{close}")).help(only_these()))
         }
         Some(key) => Err(Error::new(format!("--set {key}: a run goes on with the \"{key}\" that it was started with"))
@@ -62,6 +69,13 @@ pub fn check_changes(changes: &[String]) -> Result<()> {
 
 fn only_these() -> String {
     format!("only {} may change in a run", listed(MAY_CHANGE))
+}
+
+/// `; did you mean "x"?` where `key` may be a misspelt one of those that may change. Keys of one section are alike without that.
+fn close_to(key: &str) -> String {
+    let last = |path: &str| path.rsplit('.').next().unwrap_or_default().to_string();
+    let is_close = |path: &&&str| !did_you_mean(&last(key), [last(path).as_str()]).is_empty();
+    did_you_mean(key, MAY_CHANGE.iter().filter(is_close).copied())
 }
 
 /// The table without what may change.
@@ -116,8 +130,8 @@ mod tests {
         assert_eq!(
             message,
             "\"optimiser.epsilon\" is not what the checkpoint was trained with: it is 0.000001, and was 0.00000001\n       \
-             only training.steps, training.checkpoint_every, selection.checkpoint, rows, rows_seed, metrics, framework.features, \
-             framework.reconstruction.features and framework.perceived.features may change in a run"
+             only training.steps, training.checkpoint_every, selection.checkpoint, rows, rows_seed, metrics, dataset.path, \
+             dataset.csv, framework.features, framework.reconstruction.features and framework.perceived.features may change in a run"
         );
     }
 

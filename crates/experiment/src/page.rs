@@ -82,6 +82,9 @@ fn read_figure(path: &Path) -> Result<Option<Vec<u8>>> {
     bytes.map(Some).map_err(|error| Error::new(format!("{} cannot be read: {error}", path.display())))
 }
 
+/// More factors than this are counted and not named.
+const MOST_NAMED: usize = 12;
+
 /// `beta_vae, trained for 1,500 steps of 32 images on dsprites (shape 0): 245,760 images that differ in scale and x. The
 /// network is conv64 with 6 latents; seed 1.`
 fn sentence(config: &Config, record: &DatasetRecord, n_steps: u64) -> Result<String> {
@@ -101,8 +104,14 @@ fn sentence(config: &Config, record: &DatasetRecord, n_steps: u64) -> Result<Str
         Some(Value::Integer(latents)) => format!(" with {}", counted(*latents as usize, "latent")),
         _ => String::new(),
     };
+    let names: Vec<&str> = space.names().collect();
+    let differences = match names.len() {
+        0 => "without factors".to_string(),
+        1..=MOST_NAMED => format!("that differ in {}", listed(&names)),
+        more => format!("that differ in {more} factors"),
+    };
     Ok(format!(
-        "{}, trained for {} {} of {} {examples} on {}{fixed}: {} images that differ in {}. The network is {}{latents}; \
+        "{}, trained for {} {} of {} {examples} on {}{fixed}: {} images {differences}. The network is {}{latents}; \
          seed {}.",
         config.framework.name,
         with_separators(n_steps),
@@ -110,7 +119,6 @@ fn sentence(config: &Config, record: &DatasetRecord, n_steps: u64) -> Result<Str
         config.training.batch_size,
         config.dataset.name,
         with_separators(record.n_images as u64),
-        listed(&space.names().collect::<Vec<_>>()),
         config.model.name,
         config.seed,
     ))

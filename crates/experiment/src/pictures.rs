@@ -105,7 +105,9 @@ pub fn draw_all(run: &TrainedRun, data: &LabelledCodes) -> Result<()> {
         folder.write_figure(names::SELECTION, &curves(Panels::Beside)?)?;
         folder.write_figure(&narrow_name(names::SELECTION), &curves(Panels::Stacked)?)?;
     }
-    folder.write_figure(names::CORRELATION, &draw_correlation(data)?)?;
+    if data.n_factors() > 0 {
+        folder.write_figure(names::CORRELATION, &draw_correlation(data)?)?;
+    }
     if has_pictures(run) && run.model.has_decoder() {
         let rows = rows_to_encode(&run.config, run.dataset.n_images())?;
         for (name, count) in
@@ -126,14 +128,14 @@ fn selection_table(rows: &[SelectionRow]) -> Option<LossTable> {
     (steps.len() > 1).then(|| LossTable { steps, columns: vec![LossColumn { name, values }] })
 }
 
-/// Whether images of this shape can be looked at, which hold bytes or not.
-pub fn shows_pictures(holds_bytes: bool, shape: ImageShape) -> bool {
-    holds_bytes && matches!(shape.channels, 1 | 3)
+/// Whether images of this shape can be looked at, whose pixels are in [0, 1] or not.
+pub fn shows_pictures(has_unit_pixels: bool, shape: ImageShape) -> bool {
+    has_unit_pixels && matches!(shape.channels, 1 | 3)
 }
 
 /// Whether the images of a run's dataset can be looked at.
 fn has_pictures(run: &TrainedRun) -> bool {
-    shows_pictures(as_shown(run.dataset.as_ref()).holds_bytes(), run.dataset.image_shape())
+    shows_pictures(as_shown(run.dataset.as_ref()).has_unit_pixels(), run.dataset.image_shape())
 }
 
 /// Draws the latent traversals as PNG and GIF into the run's folder, and once more for narrow screens; gives the names of the

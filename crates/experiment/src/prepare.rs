@@ -5,11 +5,12 @@ use std::sync::Arc;
 use rand::seq::index;
 use unbraid_data::samplers::{self, Sampler};
 use unbraid_data::split::Images;
-use unbraid_data::{Dataset, Error, Result, Seed, Split, datasets};
+use unbraid_data::{Dataset, Error, Result, Seed, Split};
 use unbraid_learn::reconstruction::Reconstruction;
 use unbraid_learn::{Device, Learner, frameworks, networks, optimisers};
 
 use crate::config::{Config, in_place};
+use crate::dataset_record::open;
 
 /// What a config names, ready to be trained.
 pub struct Prepared {
@@ -25,8 +26,7 @@ pub struct Prepared {
 
 /// Opens and builds all that the config names.
 pub fn prepare(config: &Config) -> Result<Prepared> {
-    let dataset = datasets::build(&config.dataset.name, &config.dataset.settings);
-    let dataset: Arc<dyn Dataset> = Arc::from(dataset.map_err(|error| in_place(error, "[dataset]"))?);
+    let dataset: Arc<dyn Dataset> = Arc::from(open(config)?);
     let split = Arc::new(config.split_of(dataset.n_images())?);
     let sampler = samplers::build(&config.sampler.name, &config.sampler.settings, dataset.factors(), &split);
     let sampler: Arc<dyn Sampler> = Arc::from(sampler.map_err(|error| in_place(error, "[sampler]"))?);
@@ -37,6 +37,11 @@ pub fn prepare(config: &Config) -> Result<Prepared> {
     check_batch(config, framework.least_batch())?;
     if let Some(selection) = &config.selection {
         selection.check(config, &split)?;
+        if dataset.factors().n_factors() == 0 && unbraid_metrics::reads_factors(&selection.metric) {
+            let message =
+                format!("[selection] metric \"{}\" needs factors, and the images have none", selection.metric);
+            return Err(Error::new(message).help("use metric = \"reconstruction\" or another that needs none"));
+        }
     }
     if let Some(reconstruction) = framework.reconstruction() {
         check_pixels("reconstruction", reconstruction, dataset.as_ref())?;
@@ -152,7 +157,7 @@ fn check_counts(config: &Config, dataset: &dyn Dataset, split: &Split) -> Result
 }
 
 fn check_pixels(setting: &str, reconstruction: &Reconstruction, dataset: &dyn Dataset) -> Result<()> {
-    if !reconstruction.entry.wants_unit_pixels || dataset.holds_bytes() {
+    if !reconstruction.entry.wants_unit_pixels || dataset.has_unit_pixels() {
         return Ok(());
     }
     Err(Error::new(format!(

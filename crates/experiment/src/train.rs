@@ -14,7 +14,7 @@ use crate::selection::{Look, Selector};
 use crate::watch::Watch;
 
 /// Threads that fill batches while the network learns.
-const LOADING_THREADS: usize = 1;
+pub const LOADING_THREADS: usize = 1;
 
 /// How a run, or its training, ended.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

@@ -5,13 +5,12 @@ use std::io::{BufReader, BufWriter, Write};
 use std::path::Path;
 
 use ndarray::Array2;
+use unbraid_data::files::npz::entry_index;
 use unbraid_data::npy::write_header;
 use unbraid_data::whole_file::write_whole_with;
 use unbraid_data::{Error, FactorSpace, Result};
 use zip::write::SimpleFileOptions;
 use zip::{CompressionMethod, ZipArchive, ZipWriter};
-
-use crate::npz::entry_index;
 
 /// An archive that is being written.
 pub(crate) struct Archive<'a> {
@@ -51,11 +50,17 @@ impl Archive<'_> {
     pub(crate) fn add_factor_space(&mut self, space: &FactorSpace) -> std::io::Result<()> {
         let factors = space.factors();
         self.add_whole_numbers("factor_sizes", factors.iter().map(|factor| factor.size.unwrap_or(0)))?;
+        let names: Vec<&str> = space.names().collect();
+        self.add_texts("factor_names", &names)
+    }
+
+    /// Adds a list of texts.
+    pub(crate) fn add_texts(&mut self, name: &str, texts: &[&str]) -> std::io::Result<()> {
         // numpy pads every text to the longest one, four bytes a character.
-        let width = factors.iter().map(|factor| factor.name.chars().count()).max().unwrap_or(0).max(1);
-        self.begin("factor_names", &format!("<U{width}"), &[factors.len()])?;
-        for factor in factors {
-            let padded = factor.name.chars().chain(std::iter::repeat('\0')).take(width);
+        let width = texts.iter().map(|text| text.chars().count()).max().unwrap_or(0).max(1);
+        self.begin(name, &format!("<U{width}"), &[texts.len()])?;
+        for text in texts {
+            let padded = text.chars().chain(std::iter::repeat('\0')).take(width);
             for character in padded {
                 self.zip.write_all(&(character as u32).to_le_bytes())?;
             }

@@ -7,7 +7,6 @@ mod archive;
 pub mod columns;
 pub mod csv;
 pub mod export;
-mod factor_array;
 pub mod memory_limit;
 pub mod npy_pair;
 pub mod npz;

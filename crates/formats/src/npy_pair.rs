@@ -3,11 +3,11 @@
 use std::path::Path;
 
 use unbraid_data::error::Result;
+use unbraid_data::factor_array::{factor_array, rows_and_factors};
 use unbraid_data::factor_kinds::{FactorKinds, factor_space};
 use unbraid_data::labelled_codes::{Extras, LabelledCodes, check_sizes};
 use unbraid_data::npy::{read_announced, read_file, read_table};
 
-use crate::factor_array::{factor_array, rows_and_factors};
 use crate::memory_limit::MemoryLimit;
 use crate::npz::rows_and_latents;
 

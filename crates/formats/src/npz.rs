@@ -4,21 +4,18 @@
 //! `factor_sizes`, `factor_names`, `train_rows`, `test_rows`, `log_variances`, `reconstruction_losses`,
 //! `kl_divergences`, `jacobians` and `text_factors`.
 
-use std::fs::File;
-use std::io::{BufReader, Read};
 use std::path::Path;
 
 use ndarray::Array2;
 use unbraid_data::error::{Error, Result};
+use unbraid_data::factor_array::{check_count, factor_array, rows_and_factors};
 use unbraid_data::factor_kinds::{FactorKinds, factor_space};
+pub use unbraid_data::files::npz::Npz;
 use unbraid_data::labelled_codes::{Extras, LabelledCodes, check_sizes};
-use unbraid_data::npy::{Announced, NpyArray, indices, open_file, unreadable};
+use unbraid_data::npy::{NpyArray, indices};
 use unbraid_data::words::counted;
-use zip::ZipArchive;
-use zip::result::ZipError;
 
 use crate::archive::write_archive;
-use crate::factor_array::{check_count, factor_array, rows_and_factors};
 use crate::memory_limit::MemoryLimit;
 
 /// The arrays that may stand beside codes and factors.
@@ -33,70 +30,6 @@ const OPTIONAL: [&str; 9] = [
     "kl_divergences",
     "jacobians",
 ];
-
-/// An open archive of arrays.
-pub struct Npz {
-    archive: ZipArchive<BufReader<File>>,
-}
-
-impl Npz {
-    /// Opens the archive at `path`.
-    pub fn open(path: &Path) -> Result<Self> {
-        let (file, _) = open_file(path)?;
-        match ZipArchive::new(BufReader::new(file)) {
-            Ok(archive) => Ok(Self { archive }),
-            Err(ZipError::Io(error)) => Err(unreadable(error).at(path.display())),
-            Err(error) => Err(Error::new(format!("is not a whole .npz file ({error})"))
-                .at(path.display())
-                .help("save it with numpy.savez; if it was copied, copy it again")),
-        }
-    }
-
-    /// The names of the arrays, in order.
-    pub fn names(&self) -> Vec<String> {
-        self.archive.file_names().map(|name| name.strip_suffix(".npy").unwrap_or(name).to_string()).collect()
-    }
-
-    /// The array called `name`, where there is one.
-    pub fn array(&mut self, name: &str) -> Result<Option<NpyArray>> {
-        self.entry(name, |reader, n_bytes| NpyArray::read(reader, n_bytes))
-    }
-
-    /// What is said of the array called `name`, where there is one.
-    fn announced(&mut self, name: &str) -> Result<Option<Announced>> {
-        self.entry(name, |reader, n_bytes| Announced::read(reader, n_bytes))
-    }
-
-    /// The array called `name`; an error that says what there is where it is missing.
-    pub fn required(&mut self, name: &str) -> Result<NpyArray> {
-        self.array(name)?.ok_or_else(|| self.lacks(name))
-    }
-
-    fn lacks(&self, name: &str) -> Error {
-        let names = self.names();
-        let found = if names.is_empty() { "nothing".to_string() } else { names.join(", ") };
-        Error::new(format!("there is no array \"{name}\"; found {found}"))
-    }
-
-    /// Reads the entry of an array. Its name ends in `.npy`, which numpy adds and other programs may not.
-    fn entry<T>(&mut self, name: &str, read: impl FnOnce(&mut dyn Read, u64) -> Result<T>) -> Result<Option<T>> {
-        let Some(index) = entry_index(&self.archive, name) else { return Ok(None) };
-        let read = match self.archive.by_index(index) {
-            Ok(mut entry) => {
-                let n_bytes = entry.size();
-                read(&mut entry, n_bytes)
-            }
-            Err(ZipError::Io(error)) => Err(unreadable(error)),
-            Err(error) => Err(Error::new(format!("cannot be read: {error}"))),
-        };
-        read.map(Some).map_err(|error| error.at(format!("array \"{name}\"")))
-    }
-}
-
-/// The position of the entry that holds the array called `name`.
-pub(crate) fn entry_index(archive: &ZipArchive<BufReader<File>>, name: &str) -> Option<usize> {
-    archive.index_for_name(&format!("{name}.npy")).or_else(|| archive.index_for_name(name))
-}
 
 /// Reads labelled codes from a `.npz` file.
 pub fn read_labelled_codes(path: &Path) -> Result<LabelledCodes> {
@@ -185,7 +118,7 @@ fn optional<T>(npz: &mut Npz, name: &str, decode: impl Fn(&NpyArray) -> Result<T
 pub fn write_with_codes(from: &Path, to: &Path, codes: &Array2<f64>) -> Result<()> {
     let mut npz = Npz::open(from)?;
     npz.required("codes").map_err(|error| error.at(from.display()))?;
-    write_archive(to, |archive| archive.copy_but(&mut npz.archive, "codes", codes))
+    write_archive(to, |archive| archive.copy_but(npz.archive(), "codes", codes))
 }
 
 #[cfg(test)]
@@ -338,7 +271,7 @@ mod tests {
         for (codes, factors) in [([0, 1], [0, 1 << 59]), ([0, 1 << 59], [0, 1]), ([1 << 59, 0], [1 << 59, 0])] {
             let file = archive(&[("codes", "<f8", &codes, Vec::new()), ("factors", "|u1", &factors, Vec::new())]);
             let message = read_labelled_codes(file.path()).unwrap_err().to_string();
-            assert!(message.contains("wanted at least one row, latent and factor"), "{message}");
+            assert!(message.contains("wanted at least one row and latent"), "{message}");
         }
     }
 

@@ -14,6 +14,19 @@ pub fn write_labelled_codes(path: &Path, codes: &Array2<f64>, data: &LabelledCod
     write_archive(path, |archive| write_arrays(archive, codes, data))
 }
 
+/// Writes codes that a model made, with all that belongs to them, and beside them what their images are called (`names`), where
+/// they have names.
+pub fn write_encoded(path: &Path, data: &LabelledCodes, names: &[String]) -> Result<()> {
+    write_archive(path, |archive| {
+        write_arrays(archive, data.codes(), data)?;
+        if names.is_empty() {
+            return Ok(());
+        }
+        let names: Vec<&str> = names.iter().map(String::as_str).collect();
+        archive.add_texts("names", &names)
+    })
+}
+
 fn write_arrays(archive: &mut Archive<'_>, codes: &Array2<f64>, data: &LabelledCodes) -> std::io::Result<()> {
     let extras = data.extras();
     archive.add_table("codes", codes)?;

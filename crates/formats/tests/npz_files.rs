@@ -153,7 +153,7 @@ fn numpy_reads_what_is_exported_and_is_read_in_turn() {
     }
     let folder = tempdir().unwrap();
     let (exported, saved) = (folder.path().join("exported.npz"), folder.path().join("saved.npz"));
-    let dataset = build("dsprites", &Table::new()).unwrap();
+    let dataset = build("dsprites", &Table::from_iter([("rendered".to_string(), true.into())])).unwrap();
     export_npz(&*dataset, Some(&[0, 245_760, 737_279]), &exported).unwrap();
     // The white pixels of the first image are a square of ten by ten (worked out in dsprites.rs).
     let script = r#"

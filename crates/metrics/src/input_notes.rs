@@ -25,7 +25,7 @@ const N_BINS: f64 = 20.0;
 const MOST_BY_CHANCE: f64 = 0.05;
 
 /// The metrics that read no factors. All others look for what latents tell of factors, in which chance has a part.
-const WITHOUT_FACTORS: [&str; 10] =
+pub const WITHOUT_FACTORS: [&str; 10] =
     ["unsupervised", "wsepin", "windin", "udr", "reconstruction", "kl", "elbo", "active_units", "polarized", "dto"];
 
 /// The notes on the input of these scores, which are of the metrics called `names`.

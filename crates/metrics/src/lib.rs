@@ -29,7 +29,7 @@ mod traversal_ratios;
 mod traversals;
 mod voters;
 
-pub use metrics::{METRICS, build, complete, find, headline, score_all, score_all_heard, score_kind};
+pub use metrics::{METRICS, build, complete, find, headline, reads_factors, score_all, score_all_heard, score_kind};
 pub use needs::Need;
 pub use score_kind::{Better, ScoreKind};
 pub use scores::{Matrix, Score, ScoreOf, Scores, Undefined, metric_of};

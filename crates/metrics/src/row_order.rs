@@ -9,6 +9,9 @@ use crate::traversals::{combination_numbers, discrete_sizes, n_combinations};
 /// All row numbers in ascending order of the rows' factors, the first factor first; rows with equal factors stay in the
 /// order that they have.
 pub fn rows_by_factors(data: &LabelledCodes) -> Vec<usize> {
+    if data.n_factors() == 0 {
+        return (0..data.n_rows()).collect();
+    }
     let numbers = discrete_sizes(data).and_then(|sizes| {
         n_combinations(&sizes)?;
         Ok(combination_numbers(data, &sizes, data.n_factors() - 1))

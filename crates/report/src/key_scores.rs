@@ -26,6 +26,12 @@ pub const KEY_SCORES: &[KeyScore] = &[
     KeyScore { name: "kl", says: "how much a code tells of its image, in nats" },
 ];
 
+/// Those that stand beside them where images have no factors, and nothing is known of disentangling.
+const WITHOUT_FACTORS: &[KeyScore] = &[
+    KeyScore { name: "active_units", says: "latents whose code varies over the images" },
+    KeyScore { name: "unsupervised", says: "how far the latents are from independent of each other" },
+];
+
 impl KeyScore {
     /// Where it lies and which way is better: the score that its metric is known by.
     pub fn kind(&self) -> &'static ScoreKind {
@@ -46,7 +52,13 @@ pub fn is_key(of: &str) -> bool {
 /// The key scores that at least one of these has.
 pub fn key_scores<'a>(runs: impl IntoIterator<Item = &'a Scores>) -> Vec<&'static KeyScore> {
     let runs: Vec<&Scores> = runs.into_iter().collect();
-    KEY_SCORES.iter().filter(|key| runs.iter().any(|scores| scores.value(key.name).is_some())).collect()
+    let is_defined = |key: &&KeyScore| runs.iter().any(|scores| scores.value(key.name).is_some());
+    let is_of_factors = |key: &&KeyScore| !["reconstruction", "kl"].contains(&key.name);
+    let mut keys: Vec<&KeyScore> = KEY_SCORES.iter().filter(is_defined).collect();
+    if !keys.iter().any(is_of_factors) {
+        keys.extend(WITHOUT_FACTORS.iter().filter(is_defined));
+    }
+    keys
 }
 
 #[cfg(test)]

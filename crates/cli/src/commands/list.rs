@@ -3,6 +3,7 @@
 use serde_json::{Value, json};
 use toml::Table;
 use unbraid_data::error::{did_you_mean, unknown_name};
+use unbraid_data::files::data_root::Published;
 use unbraid_data::settings::{Setting, Values};
 use unbraid_data::{Error, Result, datasets, samplers};
 use unbraid_experiment::config_settings::{CONFIG_SETTINGS, config_default};
@@ -156,6 +157,9 @@ fn tell_one(row: &Row, as_json: bool) -> Result<Outcome> {
         let others: String = others.iter().map(|name| format!(", \"{name}\"")).collect();
         print(format!("samplers that suit it: \"{first}\" (where a config names none){others}\n"))?;
     }
+    if let Some(published) = row.published() {
+        print(format!("read from {} ({}), published at {}\n", published.names[0], published.size, published.place))?;
+    }
     print(format!("in a config:\n{}", row.in_a_config()?))?;
     Ok(Outcome::Done)
 }
@@ -199,6 +203,12 @@ fn table_of_settings(settings: &[Setting], default: impl Fn(&str) -> Option<toml
 }
 
 impl Row {
+    /// The file that a dataset is read from.
+    fn published(&self) -> Option<&'static Published> {
+        let entry = datasets::find(self.name).ok().filter(|_| self.kind == "dataset")?;
+        entry.published
+    }
+
     fn json(&self) -> Result<Value> {
         let defaults = self.defaults()?;
         let settings = self.settings.iter().map(|setting| setting_json(setting, defaults.get(setting.name)));
@@ -209,6 +219,10 @@ impl Row {
             "kind": format!("{}s", self.kind),
             "settings": settings.collect::<Vec<_>>(),
         });
+        if let Some(published) = self.published() {
+            let Published { names, place, size, .. } = published;
+            object["published"] = json!({ "names": names, "place": place, "size": size });
+        }
         if !self.scores().is_empty() {
             object["scores"] = self.scores().iter().map(score_json).collect();
         }

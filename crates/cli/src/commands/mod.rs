@@ -15,6 +15,7 @@ use crate::output::print;
 pub mod bench;
 pub mod data;
 pub mod demo;
+pub mod encode;
 pub mod entangle;
 pub mod evaluate;
 mod inputs;

@@ -1,4 +1,5 @@
-//! `dsprites`: a white square, ellipse or heart of six sizes, 40 orientations and 32 x 32 positions, rendered here.
+//! `dsprites`: a white square, ellipse or heart of six sizes, 40 orientations and 32 x 32 positions, rendered here; where the
+//! user has the published file, it is read instead.
 //!
 //! Matthey, Higgins, Hassabis and Lerchner, "dSprites: Disentanglement testing Sprites dataset", 2017. The published
 //! images were drawn by a graphics card, and this file follows what a card does: outlines are polygons that are
@@ -7,17 +8,20 @@
 //! four differ, each by one pixel (`tests/real_dsprites.rs`).
 
 use std::f64::consts::TAU;
+use std::path::PathBuf;
 
 use serde::{Deserialize, Serialize};
 use toml::Table;
 
 use super::{Dataset, Entry, ImageShape};
-use crate::error::Result;
+use crate::error::{Error, Result};
 use crate::factor_space::FactorSpace;
-use crate::settings;
+use crate::files::dsprites::{PUBLISHED, open};
+use crate::settings::{self, Setting, Values};
 
+const NAMES: [&str; 5] = ["shape", "scale", "orientation", "pos_x", "pos_y"];
 /// Height and width of the images; a row of pixels fits the bits of a `u64`.
-const SIZE: usize = 64;
+pub(super) const SIZE: usize = 64;
 const N_SCALES: usize = 6;
 const N_ORIENTATIONS: usize = 40;
 /// Positions along an axis.
@@ -25,27 +29,40 @@ const N_POSITIONS: usize = 32;
 /// Steps of the grid that corners snap to, in one pixel.
 const SUBPIXELS: i32 = 256;
 
-/// It has no settings.
+/// Where the images come from: the published file where the user has it, else they are rendered.
 #[derive(Debug, Default, Serialize, Deserialize)]
 #[serde(default)]
-struct Settings {}
+struct Settings {
+    path: Option<PathBuf>,
+    rendered: bool,
+}
 
-struct Dsprites {
+impl Settings {
+    /// The same with the file that is there, or without any.
+    fn resolved(table: &Table) -> Result<Self> {
+        let Self { path, rendered } = settings::read(table)?;
+        if path.is_some() && rendered {
+            return Err(Error::new("setting \"path\" names a file, but \"rendered\" is true").help("leave one out"));
+        }
+        // A config holds text, and may be read from another folder.
+        let found = || Some(std::path::absolute(PUBLISHED.find()?).ok()?).filter(|path| path.to_str().is_some());
+        let path = if rendered { None } else { path.or_else(found) };
+        Ok(Self { rendered: path.is_none(), path })
+    }
+}
+
+/// The sprites; datasets that paint them otherwise ask for a [`mask`](Self::mask).
+pub(super) struct Dsprites {
     factors: FactorSpace,
     /// Turned and scaled outlines about the origin, by shape, scale and orientation.
     outlines: Vec<Vec<[f32; 2]>>,
 }
 
 impl Dsprites {
-    fn new() -> Self {
+    pub(super) fn new() -> Self {
         let shapes = [square(), ellipse(), heart()];
-        let factors = FactorSpace::grid([
-            ("shape", shapes.len()),
-            ("scale", N_SCALES),
-            ("orientation", N_ORIENTATIONS),
-            ("pos_x", N_POSITIONS),
-            ("pos_y", N_POSITIONS),
-        ]);
+        let sizes = [shapes.len(), N_SCALES, N_ORIENTATIONS, N_POSITIONS, N_POSITIONS];
+        let factors = FactorSpace::grid(NAMES.into_iter().zip(sizes));
         let mut outlines = Vec::new();
         for shape in &shapes {
             for scale in 0..N_SCALES {
@@ -55,6 +72,20 @@ impl Dsprites {
             }
         }
         Self { factors, outlines }
+    }
+
+    /// The pixels of the sprite of image `index`: a word for each row from the top, its lowest bit the first column.
+    pub(super) fn mask(&self, index: usize) -> [u64; SIZE] {
+        let (outline, position) = (index / (N_POSITIONS * N_POSITIONS), index % (N_POSITIONS * N_POSITIONS));
+        let (x, y) = (centre(position / N_POSITIONS), centre(position % N_POSITIONS));
+        // An image's y points down and a window's up, so that y is taken from above and the rows come out reversed.
+        let corners = self.outlines[outline].iter().map(|corner| {
+            let clip = [(corner[0] + x) * 0.03125 - 1.0, -((corner[1] + y) * 0.03125 - 1.0)];
+            clip.map(|value| snap(value * 32.0 + 32.0))
+        });
+        let mut rows = fill(corners);
+        rows.reverse();
+        rows
     }
 }
 
@@ -67,19 +98,17 @@ impl Dataset for Dsprites {
         ImageShape { height: SIZE, width: SIZE, channels: 1 }
     }
 
+    /// Shapes have no order.
+    fn unordered_factors(&self) -> Vec<usize> {
+        vec![0]
+    }
+
     fn n_images(&self) -> usize {
         self.outlines.len() * N_POSITIONS * N_POSITIONS
     }
 
     fn read_image(&self, index: usize, pixels: &mut [f32]) -> Result<()> {
-        let (outline, position) = (index / (N_POSITIONS * N_POSITIONS), index % (N_POSITIONS * N_POSITIONS));
-        let (x, y) = (centre(position / N_POSITIONS), centre(position % N_POSITIONS));
-        // An image's y points down and a window's up, so that y is taken from above and the rows come out reversed.
-        let corners = self.outlines[outline].iter().map(|corner| {
-            let clip = [(corner[0] + x) * 0.03125 - 1.0, -((corner[1] + y) * 0.03125 - 1.0)];
-            clip.map(|value| snap(value * 32.0 + 32.0))
-        });
-        for (row, bits) in pixels.chunks_exact_mut(SIZE).rev().zip(fill(corners)) {
+        for (row, bits) in pixels.chunks_exact_mut(SIZE).zip(self.mask(index)) {
             row.fill(0.0);
             if bits != 0 {
                 for (column, pixel) in row.iter_mut().enumerate() {
@@ -89,6 +118,15 @@ impl Dataset for Dsprites {
         }
         Ok(())
     }
+}
+
+/// The places of the pixels of a [`mask`](Dsprites::mask), row * 64 + column, in order.
+pub(super) fn places(mask: [u64; SIZE]) -> impl Iterator<Item = usize> {
+    let successors = |bits: u64| std::iter::successors(Some(bits), |&bits| Some(bits & bits.wrapping_sub(1)));
+    mask.into_iter().enumerate().flat_map(move |(row, bits)| {
+        let left = successors(bits).take_while(|&bits| bits != 0);
+        left.map(move |bits| row * SIZE + bits.trailing_zeros() as usize)
+    })
 }
 
 /// Where a sprite's origin lies, in pixels: 16 to 48.
@@ -166,8 +204,18 @@ fn first_centre(coordinate: i32) -> i32 {
 }
 
 fn build(table: &Table) -> Result<Box<dyn Dataset>> {
-    settings::read::<Settings>(table)?;
-    Ok(Box::new(Dsprites::new()))
+    match Settings::resolved(table)?.path {
+        Some(path) => open(&PUBLISHED.locate("dsprites", Some(&path))?, &NAMES),
+        None => Ok(Box::new(Dsprites::new())),
+    }
+}
+
+/// Says which file was found, or that there was none, where nothing is said: what a run writes down is what it did.
+fn complete(table: &Table) -> Result<Table> {
+    if ["path", "rendered"].iter().any(|key| table.contains_key(*key)) {
+        return settings::complete::<Settings>(table);
+    }
+    Settings::resolved(table).map(|settings| settings::as_table(&settings))
 }
 
 /// The row in the list of datasets.
@@ -175,10 +223,22 @@ pub const ENTRY: Entry = Entry {
     name: "dsprites",
     about: "White square, ellipse or heart: shape, scale, orientation, position; 737,280 images",
     paper: "Matthey et al. 2017",
-    settings: &[],
-    example: "",
+    settings: &[
+        Setting {
+            name: "path",
+            values: Values::Words("a path"),
+            meaning: "the published .npz or .hdf5; looked for in the data root where left out, and else rendered",
+        },
+        Setting {
+            name: "rendered",
+            values: Values::Flag,
+            meaning: "whether images are rendered even where the published file is there",
+        },
+    ],
+    example: "rendered = true",
+    published: None,
     build,
-    complete: settings::complete::<Settings>,
+    complete,
 };
 
 #[cfg(test)]
@@ -211,6 +271,20 @@ mod tests {
         assert_eq!(snap(16.0), 4096);
         assert_eq!(snap(16.0 + 0.5 / 256.0), 4096);
         assert_eq!(snap(16.0 + 1.5 / 256.0), 4098);
+    }
+
+    #[test]
+    fn a_mask_and_its_places_are_the_white_pixels() {
+        let sprites = Dsprites::new();
+        for index in [0, 400_000, 737_279] {
+            let mut pixels = vec![0.5; SIZE * SIZE];
+            sprites.read_image(index, &mut pixels).unwrap();
+            let white: Vec<usize> = (0..SIZE * SIZE).filter(|&place| pixels[place] == 1.0).collect();
+            assert_eq!(places(sprites.mask(index)).collect::<Vec<_>>(), white);
+        }
+        let mut corners = [0; SIZE];
+        (corners[0], corners[63]) = (1 | 1 << 63, 1 << 63);
+        assert_eq!(places(corners).collect::<Vec<_>>(), [0, 63, 4095]);
     }
 
     #[test]

@@ -1,6 +1,25 @@
 //! Datasets: what they are, the list of all, and how one is opened from its settings.
 
+pub(crate) mod cars3d;
+pub(crate) mod celeba;
 mod dsprites;
+mod dsprites_color;
+mod dsprites_imagenet;
+mod dsprites_noisy;
+mod dsprites_scream;
+mod falcor3d;
+mod fashion_mnist;
+pub(crate) mod folder;
+mod isaac3d;
+mod mnist;
+mod mpi3d_complex;
+mod mpi3d_real;
+mod mpi3d_realistic;
+mod mpi3d_toy;
+mod npz;
+mod shapes3d;
+mod shapes3d_made;
+pub(crate) mod smallnorb;
 mod synth_linear;
 mod synth_nonlinear;
 mod xy_object;
@@ -10,13 +29,15 @@ mod xy_squares;
 use ndarray::Array2;
 use rayon::prelude::*;
 use serde::{Deserialize, Serialize};
-use toml::{Table, Value};
+use toml::Table;
 
-use crate::error::{Error, Result, unknown_name};
+use crate::error::{Error, Result, did_you_mean, unknown_name};
 use crate::factor_space::{FactorSpace, values_of};
-use crate::settings::{Setting, Values};
+use crate::files::data_root::Published;
+use crate::settings::Setting;
+pub use crate::shared_settings::SHARED_SETTINGS;
+use crate::shared_settings::Shared;
 use crate::standardised::Standardised;
-use crate::sub_grid::SubGrid;
 
 /// Every dataset, in the order in which they are shown.
 pub const DATASETS: &[Entry] = &[
@@ -24,8 +45,27 @@ pub const DATASETS: &[Entry] = &[
     xy_object::ENTRY,
     xy_object_shaded::ENTRY,
     dsprites::ENTRY,
+    dsprites_color::ENTRY,
+    dsprites_noisy::ENTRY,
+    dsprites_scream::ENTRY,
+    dsprites_imagenet::ENTRY,
+    shapes3d_made::ENTRY,
     synth_linear::ENTRY,
     synth_nonlinear::ENTRY,
+    shapes3d::ENTRY,
+    cars3d::ENTRY,
+    smallnorb::ENTRY,
+    mpi3d_toy::ENTRY,
+    mpi3d_realistic::ENTRY,
+    mpi3d_real::ENTRY,
+    mpi3d_complex::ENTRY,
+    falcor3d::ENTRY,
+    isaac3d::ENTRY,
+    celeba::ENTRY,
+    mnist::ENTRY,
+    fashion_mnist::ENTRY,
+    npz::ENTRY,
+    folder::ENTRY,
 ];
 
 /// Images and the factors behind them. Opening a dataset may fail, and so may reading an image.
@@ -47,6 +87,32 @@ pub trait Dataset: Send + Sync {
     /// Whether each pixel is a byte divided by 255, as in all pictures; points in space and standardised pixels are not.
     fn holds_bytes(&self) -> bool {
         true
+    }
+
+    /// Whether each pixel is a number in [0, 1], as in all pictures.
+    fn has_unit_pixels(&self) -> bool {
+        self.holds_bytes()
+    }
+
+    /// Positions of the factors whose values have no order, like shapes.
+    fn unordered_factors(&self) -> Vec<usize> {
+        Vec::new()
+    }
+
+    /// The row of the file that image `index` is, where images are numbered in another order than they lie in.
+    fn file_row(&self, _index: usize) -> Option<usize> {
+        None
+    }
+
+    /// What image `index` is called where it comes from, as the path of a file.
+    fn image_name(&self, _index: usize) -> Option<String> {
+        None
+    }
+
+    /// Delivers images of `size` rows and columns from now on, where it can do that better than by resizing what it delivers
+    /// now: whether it does.
+    fn resize_to(&mut self, _size: usize) -> bool {
+        false
     }
 
     /// Itself, where its pixels are standardised: pictures are drawn of what they were before.
@@ -131,25 +197,13 @@ pub struct Entry {
     pub settings: &'static [Setting],
     /// Settings, as TOML, with which tests that walk the list open it; paths in it start from the folder of a crate.
     pub example: &'static str,
+    /// The file that it is read from, where it is not generated.
+    pub published: Option<&'static Published>,
     /// Opens it with these settings.
     pub build: fn(&Table) -> Result<Box<dyn Dataset>>,
     /// Fills in the settings that were left out.
     pub complete: fn(&Table) -> Result<Table>,
 }
-
-/// The settings that every dataset takes beside its own.
-pub const SHARED_SETTINGS: &[Setting] = &[
-    Setting {
-        name: "fix",
-        values: Values::Words("a table of factors and values, like { shape = 0 }"),
-        meaning: "factors that are held at a value, numbered from 0, and leave the factor space; none where left out",
-    },
-    Setting {
-        name: "standardise",
-        values: Values::Flag,
-        meaning: "whether each channel has its mean taken away and is divided by its deviation; false where left out",
-    },
-];
 
 impl Entry {
     /// The settings with which tests that walk the list open it.
@@ -164,8 +218,7 @@ pub fn find(name: &str) -> Result<&'static Entry> {
     DATASETS.iter().find(|entry| entry.name == name).ok_or_else(|| unknown_name("dataset", name, names))
 }
 
-/// Opens the dataset called `name`. Beside its own settings every dataset takes `fix = { shape = 0 }`, which holds the
-/// named factors at a value and takes them out of the factor space, and then `standardise = true` ([`SHARED_SETTINGS`]).
+/// Opens the dataset called `name`. Beside its own settings every dataset takes those of [`SHARED_SETTINGS`].
 ///
 /// ```
 /// use unbraid_data::datasets;
@@ -178,55 +231,42 @@ pub fn find(name: &str) -> Result<&'static Entry> {
 /// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```
 pub fn build(name: &str, settings: &Table) -> Result<Box<dyn Dataset>> {
-    let entry = find(name)?;
-    let Taken { own, fix, standardise } = take_shared(settings)?;
-    let mut dataset = (entry.build)(&own)?;
-    if let Some(fix) = fix.filter(|fix| !fix.is_empty()) {
-        dataset = Box::new(SubGrid::new(dataset, &fix)?);
-    }
-    if standardise {
-        dataset = Box::new(Standardised::new(dataset)?);
-    }
-    Ok(dataset)
+    build_fitting(name, settings, &|_| None)
 }
 
-/// The table of every setting of the dataset called `name`, those left out at their defaults; `fix` is kept as it is.
+/// The same; where no `size` is set, `fit` is given the shape of the images, and may give another size that they are resized to.
+pub fn build_fitting(
+    name: &str,
+    settings: &Table,
+    fit: &dyn Fn(ImageShape) -> Option<usize>,
+) -> Result<Box<dyn Dataset>> {
+    let entry = find(name)?;
+    let (own, shared) = Shared::take(settings)?;
+    check_own(entry, &own)?;
+    shared.apply((entry.build)(&own)?, fit)
+}
+
+/// The table of every setting of the dataset called `name`, those left out at their defaults. Of those that all datasets share,
+/// only `standardise` is filled in.
 pub fn complete(name: &str, settings: &Table) -> Result<Table> {
     let entry = find(name)?;
-    let Taken { own, fix, standardise } = take_shared(settings)?;
+    let (own, shared) = Shared::take(settings)?;
+    check_own(entry, &own)?;
     let mut completed = (entry.complete)(&own)?;
-    if let Some(fix) = fix {
-        completed.insert("fix".to_string(), Value::Table(fix));
-    }
-    completed.insert("standardise".to_string(), Value::Boolean(standardise));
+    completed.extend(shared.to_table());
     Ok(completed)
 }
 
-/// A dataset's own settings, and those that all share.
-struct Taken {
-    own: Table,
-    fix: Option<Table>,
-    standardise: bool,
-}
-
-fn take_shared(settings: &Table) -> Result<Taken> {
-    let mut own = settings.clone();
-    let fix = match own.remove("fix") {
-        None => None,
-        Some(Value::Table(fix)) => Some(fix),
-        Some(other) => {
-            return Err(Error::new(format!("setting \"fix\" is {other}, which is not a table"))
-                .help("write the factors and their values, for instance fix = { shape = 0, scale = 2 }"));
-        }
-    };
-    let standardise = match own.remove("standardise") {
-        None => false,
-        Some(Value::Boolean(standardise)) => standardise,
-        Some(other) => {
-            return Err(Error::new(format!("setting \"standardise\" is {other}")).help("it takes true or false"));
-        }
-    };
-    Ok(Taken { own, fix, standardise })
+/// Refuses a key that is neither the dataset's own nor shared by all, with the closest of both.
+fn check_own(entry: &Entry, own: &Table) -> Result<()> {
+    let names = || entry.settings.iter().map(|setting| setting.name);
+    let Some(key) = own.keys().find(|key| !names().any(|name| name == key.as_str())) else { return Ok(()) };
+    let shared: Vec<&str> = SHARED_SETTINGS.iter().map(|setting| setting.name).collect();
+    let close = did_you_mean(key, names().chain(shared.iter().copied()));
+    let own: Vec<&str> = names().collect();
+    let own = if own.is_empty() { String::new() } else { format!("it has {}; ", own.join(", ")) };
+    Err(Error::new(format!("has no setting \"{key}\"{close}"))
+        .help(format!("{own}every dataset has {}", shared.join(", "))))
 }
 
 #[cfg(test)]

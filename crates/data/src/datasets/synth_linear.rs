@@ -132,6 +132,7 @@ pub const ENTRY: Entry = Entry {
         SEED,
     ],
     example: "",
+    published: None,
     build,
     complete,
 };

@@ -98,6 +98,7 @@ pub const ENTRY: Entry = Entry {
     paper: "Zietlow, thesis section 3.3.1",
     settings: &[SEED],
     example: "",
+    published: None,
     build,
     complete: settings::complete::<Settings>,
 };

@@ -45,6 +45,11 @@ impl Dataset for XyObject {
         N_IMAGES
     }
 
+    /// Neither hues nor their mixture with shades lie on a line.
+    fn unordered_factors(&self) -> Vec<usize> {
+        vec![self.factors.n_factors() - 1]
+    }
+
     fn read_image(&self, index: usize, pixels: &mut [f32]) -> Result<()> {
         draw(index, pixels);
         Ok(())
@@ -88,6 +93,7 @@ pub const ENTRY: Entry = Entry {
     paper: "Michlo, thesis section 7.2",
     settings: &[],
     example: "",
+    published: None,
     build,
     complete: settings::complete::<Settings>,
 };

@@ -35,6 +35,7 @@ pub const ENTRY: Entry = Entry {
     paper: "Michlo, thesis section 7.2",
     settings: &[],
     example: "",
+    published: None,
     build,
     complete: settings::complete::<Settings>,
 };

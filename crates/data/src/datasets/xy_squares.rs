@@ -149,6 +149,7 @@ pub const ENTRY: Entry = Entry {
         },
     ],
     example: "",
+    published: None,
     build,
     complete,
 };

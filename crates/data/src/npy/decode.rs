@@ -25,7 +25,8 @@ pub(super) fn unsigned(item: &[u8]) -> u64 {
     item.iter().rev().fold(0, |value, &byte| value << 8 | u64::from(byte))
 }
 
-pub(super) fn float(item: &[u8]) -> f64 {
+/// The float of 2, 4 or 8 bytes, the least first.
+pub fn float(item: &[u8]) -> f64 {
     match item.len() {
         2 => half(unsigned(item) as u16),
         4 => f64::from(f32::from_bits(unsigned(item) as u32)),

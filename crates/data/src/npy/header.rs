@@ -3,12 +3,17 @@
 use std::io::{Read, Write};
 
 use crate::error::{Error, Result};
+use crate::words::shortened;
 
-pub(super) const MAGIC: &[u8; 6] = b"\x93NUMPY";
+/// What begins a `.npy` file.
+pub const MAGIC: &[u8; 6] = b"\x93NUMPY";
 /// Descriptions are about a hundred bytes; numpy itself refuses above 10,000.
 const MOST_HEADER_BYTES: usize = 10_000;
 /// The longest text of an item, in characters.
 const MOST_TEXT: usize = 1 << 20;
+
+/// Letters of a description that are told where it is not understood.
+const MOST_LETTERS: usize = 300;
 
 /// What an array holds.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -56,33 +61,57 @@ pub(super) struct Element {
 
 /// What the description says, and how many bytes come before the values.
 pub(super) fn read_header(reader: &mut impl Read) -> Result<(Header, usize)> {
+    let (text, n_bytes) = read_header_text(reader)?;
+    Ok((parse_header(&text)?, n_bytes))
+}
+
+/// The description as it is stored, and how many bytes come before the values.
+pub(super) fn read_header_text(reader: &mut impl Read) -> Result<(String, usize)> {
     let foreign = || Error::new("is not an array of numpy (.npy)");
     let mut start = [0; 8];
     reader.read_exact(&mut start).map_err(|_| foreign())?;
     if !start.starts_with(MAGIC) {
         return Err(foreign());
     }
+    let cut = || {
+        Error::new("is cut short: the array's description is not whole")
+            .help("save it again; if it was copied, copy it again")
+    };
     // Version 1 gives the description's length in two bytes, versions 2 and 3 in four.
     let mut length = [0; 4];
     let n_length_bytes = if start[6] == 1 { 2 } else { 4 };
-    reader.read_exact(&mut length[..n_length_bytes]).map_err(|_| foreign())?;
+    reader.read_exact(&mut length[..n_length_bytes]).map_err(|_| cut())?;
     let length = u32::from_le_bytes(length) as usize;
     if length > MOST_HEADER_BYTES {
         return Err(Error::new(format!("the array's description has {length} bytes, above {MOST_HEADER_BYTES}")));
     }
     let mut text = vec![0; length];
-    reader.read_exact(&mut text).map_err(|_| foreign())?;
+    reader.read_exact(&mut text).map_err(|_| cut())?;
     let text = String::from_utf8(text).map_err(|_| foreign())?;
-    Ok((parse_header(&text)?, start.len() + n_length_bytes + length))
+    Ok((text, start.len() + n_length_bytes + length))
+}
+
+/// Whether a description is of a type that is not read: named fields, pickled objects, complex numbers and so on.
+pub(super) fn describes_another_type(text: &str) -> bool {
+    let descr = value_of(text, "descr").unwrap_or_default();
+    match descr.strip_prefix('\'').and_then(|rest| rest.split_once('\'')) {
+        Some((descr, _)) => parse_descr(descr).is_err(),
+        None => descr.starts_with('['),
+    }
+}
+
+/// What follows a key of a description.
+fn value_of<'a>(text: &'a str, key: &str) -> Option<&'a str> {
+    let after_key = text.split_once(&format!("'{key}'"))?.1;
+    Some(after_key.trim_start().strip_prefix(':')?.trim_start())
 }
 
 /// Parses `{'descr': '<f4', 'fortran_order': False, 'shape': (3, 2), }`.
 fn parse_header(text: &str) -> Result<Header> {
-    let broken = || Error::new(format!("the array's description is not understood: {}", text.trim_end()));
-    let value = |key: &str| {
-        let after_key = text.split_once(&format!("'{key}'"))?.1;
-        Some(after_key.trim_start().strip_prefix(':')?.trim_start())
+    let broken = || {
+        Error::new(format!("the array's description is not understood: {}", shortened(text.trim_end(), MOST_LETTERS)))
     };
+    let value = |key: &str| value_of(text, key);
     let descr = value("descr").ok_or_else(broken)?;
     if descr.starts_with('[') {
         return Err(Error::new("arrays with named fields are not read")
@@ -99,7 +128,7 @@ fn parse_header(text: &str) -> Result<Header> {
 /// Parses a type like `<f4`: byte order, kind, size.
 fn parse_descr(descr: &str) -> Result<Element> {
     let unread = || {
-        Error::new(format!("arrays of type \"{descr}\" are not read"))
+        Error::new(format!("arrays of type \"{}\" are not read", shortened(descr, MOST_LETTERS)))
             .help("save whole numbers, floats of at most 64 bits, booleans or text")
     };
     let big_endian = descr.starts_with('>');

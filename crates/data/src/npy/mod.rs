@@ -14,22 +14,29 @@ use ndarray::{Array2, Array3};
 
 use crate::error::{Error, Result};
 
-pub use decode::half;
-use decode::{float, row_major, unicode_text, unsigned};
+pub use decode::{float, half};
+use decode::{row_major, unicode_text, unsigned};
 pub use file::{
     Number, open_file, read_announced, read_file, read_indices, read_list, read_table, read_tables, write_file,
 };
-use header::{Header, read_header};
-pub use header::{Kind, write_header};
+use header::{Header, describes_another_type, read_header, read_header_text};
+pub use header::{Kind, MAGIC, write_header};
 
 /// What a file says of its array, before any of the values is read.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Announced {
     /// The size along each axis.
     pub shape: Vec<usize>,
+    /// What it holds.
+    pub kind: Kind,
+    /// Bytes of an item.
+    pub item_bytes: usize,
+    /// Whether values are stored row by row, their least byte first.
+    pub is_plain: bool,
+    /// Bytes that come before the values.
+    pub header_bytes: u64,
     /// How many bytes the values have as they are stored.
     n_bytes: usize,
-    kind: Kind,
 }
 
 impl Announced {
@@ -37,7 +44,25 @@ impl Announced {
     pub fn read(mut reader: impl Read, n_bytes: u64) -> Result<Self> {
         let (header, header_bytes) = read_header(&mut reader)?;
         let n_bytes = value_bytes(&header, n_bytes.saturating_sub(header_bytes as u64))?;
-        Ok(Self { shape: header.shape, n_bytes, kind: header.element.kind })
+        let Header { element, fortran_order, shape } = header;
+        // A single byte has no order.
+        let is_little_endian = !element.big_endian || element.item_bytes == 1;
+        let is_plain = is_little_endian && !(fortran_order && shape.len() > 1);
+        let header_bytes = header_bytes as u64;
+        Ok(Self { shape, kind: element.kind, item_bytes: element.item_bytes, is_plain, header_bytes, n_bytes })
+    }
+
+    /// What numpy calls the type of the values: `uint8`, `float32`, `str`.
+    pub fn type_name(&self) -> String {
+        let bits = 8 * self.item_bytes;
+        match self.kind {
+            Kind::Bool => "bool".to_string(),
+            Kind::Signed => format!("int{bits}"),
+            Kind::Unsigned => format!("uint{bits}"),
+            Kind::Float => format!("float{bits}"),
+            Kind::Unicode => "str".to_string(),
+            Kind::Bytes => "bytes".to_string(),
+        }
     }
 
     /// The bytes that the array takes at most while it is read: as it is stored, beside its values as they are used.
@@ -191,6 +216,11 @@ impl NpyArray {
     }
 }
 
+/// Whether `reader` gives the description of an array of a type that is not read, like pickled objects.
+pub fn is_of_another_type(mut reader: impl Read) -> bool {
+    read_header_text(&mut reader).is_ok_and(|(text, _)| describes_another_type(&text))
+}
+
 /// The bytes that the values take, which must be those that follow.
 fn value_bytes(header: &Header, found: u64) -> Result<usize> {
     // An axis of 0 hides no absurd size along another: an array of that shape could not be made.
@@ -235,7 +265,6 @@ pub fn unreadable(error: std::io::Error) -> Error {
 
 #[cfg(test)]
 mod tests {
-    use super::header::MAGIC;
     use super::*;
 
     /// An array as numpy would write it.

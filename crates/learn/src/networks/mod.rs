@@ -62,6 +62,16 @@ pub struct Entry {
 }
 
 impl Entry {
+    /// The side that images of this shape are resized to for this network, where it does not take them as they are: the largest
+    /// that is no larger than they are, or the smallest.
+    pub fn fitting(&self, shape: ImageShape) -> Option<usize> {
+        if self.takes(shape) {
+            return None;
+        }
+        let smaller = self.sides.iter().filter(|&&side| side <= shape.height.min(shape.width)).max();
+        smaller.or_else(|| self.sides.iter().min()).copied()
+    }
+
     fn takes(&self, shape: ImageShape) -> bool {
         self.sides.is_empty() || (shape.height == shape.width && self.sides.contains(&shape.height))
     }

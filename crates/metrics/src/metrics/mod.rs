@@ -5,7 +5,7 @@ use unbraid_data::error::unknown_name;
 use unbraid_data::{Result, Seed};
 
 use crate::coarse_codes::without_rounding_noise;
-use crate::input_notes::input_notes;
+use crate::input_notes::{WITHOUT_FACTORS, input_notes};
 use crate::{Entry, Metric, ScoreKind, Scores, Subject, metric_of};
 
 pub mod active_units;
@@ -93,6 +93,9 @@ pub const METRICS: &[Entry] = &[
     dto::ENTRY,
 ];
 
+/// Why a metric of factors gives nothing where there are none.
+const NO_FACTORS: &str = "needs factors, and the images have none";
+
 /// The row of the metric called `name`.
 pub fn find(name: &str) -> Result<&'static Entry> {
     let named = METRICS.iter().find(|entry| entry.name == name);
@@ -122,6 +125,11 @@ pub fn build(name: &str, table: &Table) -> Result<Box<dyn Metric>> {
 /// All settings of the metric called `name`, those left out of `table` at their defaults.
 pub fn complete(name: &str, table: &Table) -> Result<Table> {
     (find(name)?.complete)(table)
+}
+
+/// Whether the metric called `name` looks at factors, and is undefined where there are none.
+pub fn reads_factors(name: &str) -> bool {
+    METRICS.iter().any(|entry| entry.name == name) && !WITHOUT_FACTORS.contains(&name)
 }
 
 /// The score that the metric called `name` is known by, and that a model is selected by: its name, range and better way.
@@ -163,6 +171,10 @@ fn score_each(
     for (name, metric) in metrics {
         starting(name);
         let reads_codes = METRICS.iter().any(|entry| entry.name == name && entry.reads_codes());
+        if reads_factors(name) && subject.data().n_factors() == 0 {
+            scores.extend(Scores::new().without(name, NO_FACTORS));
+            continue;
+        }
         scores.extend(match subject.why_too_coarse() {
             Some(reason) if reads_codes => Scores::new().without(name, reason),
             _ => metric.score(subject, &mut seed.stream(&format!("metric/{name}"))),
@@ -175,6 +187,10 @@ fn score_each(
 
 #[cfg(test)]
 mod tests {
+    use ndarray::Array2;
+    use unbraid_data::labelled_codes::Extras;
+    use unbraid_data::{FactorSpace, LabelledCodes};
+
     use super::*;
     use crate::Better;
 
@@ -208,6 +224,23 @@ mod tests {
                 assert!(entry.scores[..position].iter().all(|other| other.name != kind.name), "{} twice", kind.name);
                 assert_eq!(score_kind(kind.name), Some(kind));
             }
+        }
+    }
+
+    #[test]
+    fn codes_without_factors_are_scored_by_what_needs_none() {
+        let codes = Array2::from_shape_fn((30, 3), |(row, latent)| ((row * (latent + 2)) as f64).sin());
+        let factors = Array2::zeros((30, 0));
+        let data = LabelledCodes::new(codes, factors, FactorSpace::sample(vec![]), Extras::default()).unwrap();
+        let all: Vec<(String, Box<dyn Metric>)> =
+            METRICS.iter().map(|entry| (entry.name.to_string(), build(entry.name, &Table::new()).unwrap())).collect();
+        let scores = score_all(&all, &Subject::new(&data, Seed(1)), Seed(1));
+        for name in ["unsupervised", "active_units"] {
+            assert!(scores.value(name).is_some(), "{name}");
+        }
+        for entry in METRICS.iter().filter(|entry| !WITHOUT_FACTORS.contains(&entry.name)) {
+            let why = scores.undefined.iter().find(|undefined| undefined.name == entry.name);
+            assert_eq!(why.map(|undefined| undefined.reason.as_str()), Some(NO_FACTORS), "{}", entry.name);
         }
     }
 

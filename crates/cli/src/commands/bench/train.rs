@@ -193,6 +193,12 @@ struct Speed {
     defined: f64,
 }
 
+/// Images per second of training steps of a beta-VAE.
+pub(super) fn training_rate(network: &'static str, batch_size: usize, channels: usize, least: Duration) -> Result<f64> {
+    let case = Case { name: "training", framework: "beta_vae", network, batch_size, channels, work: Work::Step };
+    Ok(measure(&case, least)?.images)
+}
+
 fn measure(case: &Case, least: Duration) -> Result<Speed> {
     let shape = ImageShape { height: SIDE, width: SIDE, channels: case.channels };
     let mut learner = learner(case.framework, case.network, shape)?;

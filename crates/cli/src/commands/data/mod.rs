@@ -1,4 +1,5 @@
-//! `unbraid data`: the images of a dataset, their statistics, examples that a sampler draws, and an export for numpy.
+//! `unbraid data`: the images of a dataset, their statistics, examples that a sampler draws, an export for numpy, and what a
+//! file is.
 
 use std::path::PathBuf;
 use std::sync::Arc;
@@ -16,6 +17,7 @@ use super::list::datasets_table;
 use crate::Outcome;
 use crate::output::{print, tell};
 
+mod check;
 mod show;
 
 /// More examples than anyone keeps: their file would have tens of gigabytes.
@@ -42,9 +44,20 @@ enum Command {
         /// settings
         #[arg(long, value_name = "NAME")]
         sampler: Option<String>,
+        /// Images on the contact sheet
+        #[arg(long, value_name = "N", default_value_t = 48, value_parser = clap::value_parser!(u64).range(1..=1024))]
+        images: u64,
         /// Where the pictures go
         #[arg(long, value_name = "FOLDER", default_value = ".")]
         out: PathBuf,
+    },
+    /// Say what a file or folder is, whether it is whole, and what reads it; it is read to its end
+    Check {
+        /// The file or folder
+        path: PathBuf,
+        /// Print JSON: what, details, whole, reason, read_by
+        #[arg(long)]
+        json: bool,
     },
     /// Print mean, standard deviation and mean standard deviation per image, for each channel
     Stats {
@@ -152,10 +165,12 @@ impl Sampling {
 pub fn run(arguments: &Arguments) -> Result<Outcome> {
     match &arguments.command {
         Command::List => print(datasets_table().trim_end())?,
-        Command::Show { dataset, sampler: None, out } => show::show(&dataset.name, &*dataset.open()?, None, out)?,
-        Command::Show { dataset: chosen, sampler: Some(sampler), out } => {
+        Command::Show { dataset, sampler: None, images, out } => {
+            show::show(&dataset.name, &*dataset.open()?, None, *images as usize, out)?;
+        }
+        Command::Show { dataset: chosen, sampler: Some(sampler), images, out } => {
             let (dataset, sampling) = chosen.open_with_sampler(sampler)?;
-            show::show(&chosen.name, &*dataset, Some(&sampling), out)?;
+            show::show(&chosen.name, &*dataset, Some(&sampling), *images as usize, out)?;
         }
         Command::Sample { dataset, sampler, count, seed, out, shared } => {
             let files = [Some(out), shared.as_ref()].into_iter().flatten();
@@ -172,6 +187,8 @@ pub fn run(arguments: &Arguments) -> Result<Outcome> {
             examples.write(out, *count)?;
             files.into_iter().try_for_each(|file| print(file.display()))?;
         }
+        Command::Check { path, json: false } => return check::check(path, check::as_text),
+        Command::Check { path, json: true } => return check::check(path, check::as_json),
         Command::Stats { dataset } => print_stats(dataset.open()?.as_ref())?,
         Command::Export { dataset, file, indices } => {
             check_npz_name(file)?;
@@ -188,7 +205,7 @@ pub fn run(arguments: &Arguments) -> Result<Outcome> {
 }
 
 fn print_stats(dataset: &dyn Dataset) -> Result<()> {
-    let what = match (dataset.as_standardised(), dataset.holds_bytes()) {
+    let what = match (dataset.as_standardised(), dataset.has_unit_pixels()) {
         (Some(_), _) => "images, standardised",
         (None, true) => "images, each pixel in [0, 1]",
         (None, false) => "points in space",

@@ -2,7 +2,7 @@
 
 use std::path::Path;
 
-use unbraid_data::datasets::read_numbered;
+use unbraid_data::datasets::{read_factors, read_numbered};
 use unbraid_data::factor_space::{index_of, values_of};
 use unbraid_data::samplers::Example;
 use unbraid_data::standardised::as_shown;
@@ -15,25 +15,34 @@ use unbraid_report::{Canvas, Picture};
 use super::{SEED, Sampling};
 use crate::output::print;
 
-/// Images on a contact sheet, and how many stand beside each other.
-const SHEET: (usize, usize) = (48, 8);
+/// Images that stand beside each other on a contact sheet.
+const BESIDE: usize = 8;
 /// Values that are shown of a factor.
 const SHOWN_VALUES: usize = 10;
+/// Images among which those with a certain value of a factor are looked for.
+const MOST_LOOKED_AT: usize = 1_000_000;
 /// Examples that are shown of a sampler.
 const SHOWN_EXAMPLES: u64 = 8;
 
 /// Writes the pictures into the folder `out`, and prints their paths.
-pub(super) fn show(name: &str, dataset: &dyn Dataset, sampling: Option<&Sampling>, out: &Path) -> Result<()> {
+pub(super) fn show(
+    name: &str,
+    dataset: &dyn Dataset,
+    sampling: Option<&Sampling>,
+    n_images: usize,
+    out: &Path,
+) -> Result<()> {
     let dataset = as_shown(dataset);
-    if !shows_pictures(dataset.holds_bytes(), dataset.image_shape()) {
+    if !shows_pictures(dataset.has_unit_pixels(), dataset.image_shape()) {
         return Err(Error::new(format!("the images of \"{name}\" are points in space, which cannot be drawn"))
             .help(format!("`unbraid data export {name} FILE.npz` writes them for numpy")));
     }
     create_folder(out)?;
-    let mut pictures = vec![
-        ("sheet", sheet(name, dataset)?),
-        ("factors", factor_rows(&format!("{name}, factor by factor"), &rows_by_factor(dataset)?)),
-    ];
+    let mut pictures = vec![("sheet", sheet(name, dataset, n_images)?)];
+    let rows = rows_by_factor(dataset)?;
+    if !rows.is_empty() {
+        pictures.push(("factors", factor_rows(&format!("{name}, factor by factor"), &rows)));
+    }
     if let Some(sampling) = sampling {
         pictures.push(("examples", drawn_examples(name, dataset, sampling)?));
     }
@@ -45,17 +54,24 @@ pub(super) fn show(name: &str, dataset: &dyn Dataset, sampling: Option<&Sampling
     Ok(())
 }
 
-fn sheet(name: &str, dataset: &dyn Dataset) -> Result<Canvas> {
-    let indices = evenly_spread(dataset.n_images(), SHEET.0);
+fn sheet(name: &str, dataset: &dyn Dataset, n_images: usize) -> Result<Canvas> {
+    let indices = evenly_spread(dataset.n_images(), n_images);
     let pictures = indices.iter().map(|&index| picture(dataset, index)).collect::<Result<Vec<_>>>()?;
     let captions: Vec<String> = indices.iter().map(ToString::to_string).collect();
-    Ok(contact_sheet(&format!("{name}, {} images", dataset.n_images()), &pictures, &captions, SHEET.1))
+    Ok(contact_sheet(&format!("{name}, {} images", dataset.n_images()), &pictures, &captions, BESIDE))
 }
 
-/// For each factor, images along which it alone changes; the others have the middle of their values.
+/// For each factor, images along which it alone changes; the others have the middle of their values, or one of them where these have
+/// no order.
 fn rows_by_factor(dataset: &dyn Dataset) -> Result<Vec<FactorRow>> {
-    let sizes = dataset.factors().grid_sizes()?;
-    let middle: Vec<usize> = sizes.iter().map(|size| size / 2).collect();
+    let Ok(sizes) = dataset.factors().grid_sizes() else { return rows_by_value(dataset) };
+    let unordered = dataset.unordered_factors();
+    let base = |(position, size): (usize, &usize)| match unordered.contains(&position) {
+        // Hues of several things would all be the same in the middle.
+        true => (size / 2 + 3 * position) % size,
+        false => size / 2,
+    };
+    let middle: Vec<usize> = sizes.iter().enumerate().map(base).collect();
     let mut rows = Vec::new();
     for (position, factor) in dataset.factors().factors().iter().enumerate() {
         let values = evenly_spread(sizes[position], SHOWN_VALUES);
@@ -66,6 +82,25 @@ fn rows_by_factor(dataset: &dyn Dataset) -> Result<Vec<FactorRow>> {
         };
         let pictures = values.iter().map(along).collect::<Result<_>>()?;
         rows.push(FactorRow { name: factor.name.clone(), n_values: sizes[position], values, pictures });
+    }
+    Ok(rows)
+}
+
+/// For each discrete factor of images that form no grid, the first image with each of its values.
+fn rows_by_value(dataset: &dyn Dataset) -> Result<Vec<FactorRow>> {
+    let numbers: Vec<usize> = (0..dataset.n_images().min(MOST_LOOKED_AT)).collect();
+    let factors = read_factors(dataset, &numbers);
+    let mut rows = Vec::new();
+    for (factor, column) in dataset.factors().factors().iter().zip(factors.columns()) {
+        let Some(size) = factor.size else { continue };
+        let first = |&value: &usize| Some((value, column.iter().position(|&found| found == value as f64)?));
+        let found: Vec<(usize, usize)> = evenly_spread(size, SHOWN_VALUES).iter().filter_map(first).collect();
+        if found.is_empty() {
+            continue;
+        }
+        let (values, images): (Vec<usize>, Vec<usize>) = found.into_iter().unzip();
+        let pictures = images.iter().map(|&image| picture(dataset, image)).collect::<Result<_>>()?;
+        rows.push(FactorRow { name: factor.name.clone(), n_values: size, values, pictures });
     }
     Ok(rows)
 }

@@ -6,23 +6,24 @@
 use std::collections::BTreeSet;
 
 use ndarray::Array2;
-use unbraid_data::error::{Error, Result};
-use unbraid_data::factor_kinds::{FactorKinds, Stated, StatedFactor, number_texts};
-use unbraid_data::npy::NpyArray;
-use unbraid_data::words::counted;
+
+use crate::error::{Error, Result};
+use crate::factor_kinds::{FactorKinds, Stated, StatedFactor, number_texts};
+use crate::npy::NpyArray;
+use crate::words::counted;
 
 /// The factors of an array.
-pub(crate) struct FactorArray {
+pub struct FactorArray {
     /// `[rows, factors]`.
-    pub(crate) values: Array2<f64>,
+    pub values: Array2<f64>,
     /// Each factor's name, and what is known of it.
-    pub(crate) stated: Vec<StatedFactor>,
+    pub stated: Vec<StatedFactor>,
     /// The positions of those that were text.
-    pub(crate) texts: Vec<usize>,
+    pub texts: Vec<usize>,
 }
 
 /// How many rows and factors an array of this shape holds.
-pub(crate) fn rows_and_factors(shape: &[usize]) -> Result<(usize, usize)> {
+pub fn rows_and_factors(shape: &[usize]) -> Result<(usize, usize)> {
     match *shape {
         [n_rows] => Ok((n_rows, 1)),
         [n_rows, n_factors] => Ok((n_rows, n_factors)),
@@ -31,7 +32,7 @@ pub(crate) fn rows_and_factors(shape: &[usize]) -> Result<(usize, usize)> {
 }
 
 /// The factors of an array, with the names and sizes that stand beside it; a size of 0 says that a factor is continuous.
-pub(crate) fn factor_array(
+pub fn factor_array(
     stored: &NpyArray,
     names: Option<Vec<String>>,
     sizes: Option<&[usize]>,
@@ -99,7 +100,7 @@ fn name_factors(names: Option<Vec<String>>, n_factors: usize) -> Result<Vec<Stri
 }
 
 /// An error where a list beside the factors has not an entry for each of them.
-pub(crate) fn check_count(name: &str, found: usize, n_factors: usize) -> Result<()> {
+pub fn check_count(name: &str, found: usize, n_factors: usize) -> Result<()> {
     if found == n_factors {
         return Ok(());
     }

@@ -44,6 +44,8 @@ enum Command {
     List(commands::list::Arguments),
     /// Look at a dataset: its images, its statistics, an export for numpy
     Data(commands::data::Arguments),
+    /// Say whether a dataset can be disentangled, and with which loss, before anything is trained
+    Doctor(commands::doctor::Arguments),
     /// Train, measure and draw what a config describes
     Train(commands::train::Arguments),
     /// Go on with a run that was stopped or killed, or train one longer that has ended; a finished run is left as it is
@@ -56,10 +58,16 @@ enum Command {
     KnownCodes(commands::known_codes::Arguments),
     /// Mix the latents of a run or a file so that no latent's distribution tells: the impossibility theorem, as a command
     Entangle(commands::entangle::Arguments),
+    /// Learn a kernel with which a loss sees the factors of a dataset, or with --adversarial does not
+    LearnKernel(commands::learn_kernel::Arguments),
     /// Draw what each latent of a run does, as PNG and GIF
     Traverse(commands::traverse::Arguments),
+    /// Draw how far apart images are at every level of a run: factors, images, codes, posteriors, reconstructions
+    Distances(commands::distances::Arguments),
     /// Make the scores, the figures and the page of a run again
     Report(commands::report::Arguments),
+    /// Make a published table or figure again, ours beside the published numbers
+    Reproduce(commands::reproduce::Arguments),
     /// Measure how fast this machine is at it
     Bench(commands::bench::Arguments),
 }
@@ -71,6 +79,8 @@ enum Outcome {
     Stopped,
     /// What was given is not whole, which was printed.
     NotWhole,
+    /// Published numbers were not found again, which was printed.
+    Differs,
 }
 
 fn main() -> ExitCode {
@@ -80,6 +90,7 @@ fn main() -> ExitCode {
         Ok(Outcome::Done) => ExitCode::SUCCESS,
         Ok(Outcome::Stopped) => ExitCode::from(130),
         Ok(Outcome::NotWhole) => ExitCode::from(2),
+        Ok(Outcome::Differs) => ExitCode::from(1),
         Err(error) => {
             tell(format!("error: {error}"));
             ExitCode::from(match error.kind() {
@@ -121,14 +132,18 @@ fn run(arguments: Arguments) -> Result<Outcome> {
         Command::Demo(arguments) => commands::demo::run(&arguments),
         Command::List(arguments) => commands::list::run(&arguments),
         Command::Data(arguments) => commands::data::run(&arguments),
+        Command::Doctor(arguments) => commands::doctor::run(&arguments),
         Command::Train(arguments) => commands::train::run(&arguments),
         Command::Resume(arguments) => commands::resume::run(&arguments),
         Command::Encode(arguments) => commands::encode::run(&arguments),
         Command::Evaluate(arguments) => commands::evaluate::run(&arguments),
         Command::KnownCodes(arguments) => commands::known_codes::run(&arguments),
         Command::Entangle(arguments) => commands::entangle::run(&arguments),
+        Command::LearnKernel(arguments) => commands::learn_kernel::run(&arguments),
         Command::Traverse(arguments) => commands::traverse::run(&arguments),
+        Command::Distances(arguments) => commands::distances::run(&arguments),
         Command::Report(arguments) => commands::report::run(&arguments),
+        Command::Reproduce(arguments) => commands::reproduce::run(&arguments),
         Command::Bench(arguments) => commands::bench::run(&arguments),
     }
 }

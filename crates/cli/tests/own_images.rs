@@ -184,3 +184,11 @@ fn a_missing_file_is_told_with_where_it_comes_from() {
     let refused = place.refusal(&["data", "stats", "shapes3d", "--data-root", "nowhere"], 2);
     assert!(refused.contains("there is no folder nowhere"), "{refused}");
 }
+
+/// Distances have nothing to follow where there are no factors.
+#[test]
+fn the_doctor_needs_factors() {
+    let place = Place::new();
+    write_images(&place.path("bare.npz"), 40);
+    assert!(place.refusal(&["doctor", "bare.npz"], 2).contains("the images have no factors"));
+}

@@ -18,7 +18,7 @@ const LIST_FOLDERS: &[(&str, &str, &[&str])] = &[
     ("crates/learn/src/networks", "models", &["layers"]),
     ("crates/learn/src/posteriors", "posteriors", &["noise"]),
     ("crates/learn/src/frameworks", "frameworks", &[]),
-    ("crates/learn/src/reconstruction", "reconstructions", &[]),
+    ("crates/learn/src/reconstruction", "reconstructions", &["blurred", "filtered"]),
     ("crates/learn/src/optimisers", "optimisers", &[]),
     ("crates/metrics/src/metrics", "metrics", &[]),
 ];
@@ -97,7 +97,7 @@ fn readme_tables_are_current() {
     let path = root().join("README.md");
     let found = fs::read_to_string(&path).unwrap();
     let mut wanted = found.clone();
-    for (_, kind, _) in LIST_FOLDERS {
+    for kind in LIST_FOLDERS.iter().map(|(_, kind, _)| *kind).chain(["reproductions"]) {
         let (start, end) = (format!("<!-- {kind} -->\n"), format!("<!-- end of {kind} -->"));
         wanted = with_part(&wanted, &start, &end, &markdown(&rows(kind)));
     }

@@ -227,7 +227,7 @@ impl Training {
 
 impl Named {
     /// Takes the section `key` out of the config; a section that may be left out has a default name.
-    fn take(table: &mut Table, key: &str, default: Option<&str>) -> Result<Self> {
+    pub(crate) fn take(table: &mut Table, key: &str, default: Option<&str>) -> Result<Self> {
         match (section(table, key)?, default) {
             (Some(settings), default) => Self::from_table(settings, &format!("[{key}]"), default),
             (None, Some(name)) => Ok(Self { name: name.to_string(), settings: Table::new() }),
@@ -258,7 +258,7 @@ impl Named {
     }
 
     /// Fills in the settings that were left out; `place` is where a mistake is said to be.
-    fn complete(self, place: &str, complete: impl Fn(&str, &Table) -> Result<Table>) -> Result<Self> {
+    pub(crate) fn complete(self, place: &str, complete: impl Fn(&str, &Table) -> Result<Table>) -> Result<Self> {
         let settings = complete(&self.name, &self.settings).map_err(|error| in_place(error, place))?;
         Ok(Self { name: self.name, settings })
     }
@@ -268,7 +268,7 @@ impl Named {
         self.complete(&place, unbraid_metrics::complete)
     }
 
-    fn to_table(&self) -> Table {
+    pub(crate) fn to_table(&self) -> Table {
         let mut table = Table::from_iter([("name".to_string(), Value::String(self.name.clone()))]);
         table.extend(self.settings.clone());
         table
@@ -324,7 +324,7 @@ fn metric_row(row: Value) -> Result<Named> {
     }
 }
 
-fn section(table: &mut Table, key: &str) -> Result<Option<Table>> {
+pub(crate) fn section(table: &mut Table, key: &str) -> Result<Option<Table>> {
     match table.remove(key) {
         None => Ok(None),
         Some(Value::Table(section)) => Ok(Some(section)),

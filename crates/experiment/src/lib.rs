@@ -2,17 +2,22 @@
 
 pub mod config;
 pub mod config_settings;
+pub mod dataset_pictures;
 pub mod dataset_record;
 pub mod demo;
+pub mod doctor;
 pub mod evaluation;
 pub mod jacobians;
+pub mod kernel_learning;
 pub mod measure;
 pub mod new_images;
 pub mod origin;
 pub mod page;
 pub mod pictures;
 pub mod prepare;
+pub mod reproductions;
 pub mod run;
+pub mod run_distances;
 pub mod selection;
 pub mod status;
 pub mod train;

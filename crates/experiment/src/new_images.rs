@@ -5,16 +5,16 @@ use std::path::Path;
 
 use toml::{Table, Value};
 use unbraid_data::standardised::Standardised;
-use unbraid_data::{Dataset, Error, ImageShape, LabelledCodes, Result, Seed, datasets};
-use unbraid_learn::{Device, Learner, TrainedModel, frameworks, networks, optimisers};
+use unbraid_data::{Dataset, Error, ImageShape, LabelledCodes, Result, datasets};
+use unbraid_learn::{TrainedModel, frameworks};
 use unbraid_report::RunFolder;
 
 use crate::config::Config;
 use crate::dataset_record::{check_dataset, dataset_record, open};
 use crate::measure::encode_some;
+use crate::prepare::build_learner;
 use crate::run::read_config;
-use crate::selection::final_model;
-use crate::train::read_checkpoint;
+use crate::trained_run::read_final_model;
 
 /// The model of a run without the dataset that it learned from, which may be on another machine.
 pub struct ModelOfRun {
@@ -33,14 +33,11 @@ impl ModelOfRun {
             return Err(Error::new(format!("there is no {}", folder.model_path().display()))
                 .help("put it back, or train again: without it nothing can be encoded"));
         }
-        let image_shape = dataset_record(&folder, &config)?.image_shape;
-        let network = networks::build(&config.model.name, &config.model.settings, image_shape)?;
+        let record = dataset_record(&folder, &config)?;
         let framework = frameworks::build(&config.framework.name, &config.framework.settings)?;
-        let optimiser = optimisers::build(&config.optimiser.name, &config.optimiser.settings)?;
-        let mut learner = Learner::new(network, framework, optimiser, image_shape, Seed(config.seed), Device::cpu())?;
-        let (checkpoint, _) = final_model(&folder, &config)?;
-        read_checkpoint(&folder, &checkpoint, &config, &mut learner)?;
-        Ok(Self { folder, config, model: learner.trained(), image_shape })
+        let learner = build_learner(&config, framework, record.image_shape, record.factors.len())?;
+        let (model, _) = read_final_model(&folder, &config, learner)?;
+        Ok(Self { folder, config, model, image_shape: record.image_shape })
     }
 
     /// The shape of the images that it takes.

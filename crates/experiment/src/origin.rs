@@ -8,8 +8,8 @@ use unbraid_data::{Error, Result};
 use crate::config::{Config, KEYS, parse_toml, render_dsprites};
 
 /// How long the training goes on, what is encoded and what is measured may change; what decides a training step may not. Files
-/// may lie elsewhere: of images a fingerprint is kept, and of a run that gives features the weights are in the checkpoint; both must be
-/// the same.
+/// may lie elsewhere: of images a fingerprint is kept, and of a run that gives features the weights and of a loss its kernel are in the
+/// checkpoint; all must be the same.
 const MAY_CHANGE: &[&str] = &[
     "training.steps",
     "training.checkpoint_every",
@@ -22,6 +22,8 @@ const MAY_CHANGE: &[&str] = &[
     "framework.features",
     "framework.reconstruction.features",
     "framework.perceived.features",
+    "framework.reconstruction.path",
+    "framework.perceived.path",
 ];
 
 impl Config {
@@ -131,7 +133,8 @@ mod tests {
             message,
             "\"optimiser.epsilon\" is not what the checkpoint was trained with: it is 0.000001, and was 0.00000001\n       \
              only training.steps, training.checkpoint_every, selection.checkpoint, rows, rows_seed, metrics, dataset.path, \
-             dataset.csv, framework.features, framework.reconstruction.features and framework.perceived.features may change in a run"
+             dataset.csv, framework.features, framework.reconstruction.features, framework.perceived.features, \
+             framework.reconstruction.path and framework.perceived.path may change in a run"
         );
     }
 

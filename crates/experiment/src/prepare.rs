@@ -5,9 +5,9 @@ use std::sync::Arc;
 use rand::seq::index;
 use unbraid_data::samplers::{self, Sampler};
 use unbraid_data::split::Images;
-use unbraid_data::{Dataset, Error, Result, Seed, Split};
+use unbraid_data::{Dataset, Error, ImageShape, Result, Seed, Split};
 use unbraid_learn::reconstruction::Reconstruction;
-use unbraid_learn::{Device, Learner, frameworks, networks, optimisers};
+use unbraid_learn::{Device, Framework, Learner, frameworks, networks, optimisers};
 
 use crate::config::{Config, in_place};
 use crate::dataset_record::open;
@@ -50,15 +50,24 @@ pub fn prepare(config: &Config) -> Result<Prepared> {
         check_pixels("perceived", perceived, dataset.as_ref())?;
     }
 
-    let network = networks::build(&config.model.name, &config.model.settings, dataset.image_shape());
+    let learner = build_learner(config, framework, dataset.image_shape(), dataset.factors().n_factors())?;
+    Ok(Prepared { dataset, split, sampler, learner })
+}
+
+/// The model of a config before its first step, for images of this shape and of so many factors.
+pub(crate) fn build_learner(
+    config: &Config,
+    framework: Box<dyn Framework>,
+    shape: ImageShape,
+    n_factors: usize,
+) -> Result<Learner> {
+    let network = networks::build(&config.model.name, &config.model.settings, shape);
     let network = network.map_err(|error| in_place(error, "[model]"))?;
-    let fits = framework.check_factors(network.latents(), dataset.factors().n_factors());
+    let fits = framework.check_factors(network.latents(), n_factors);
     fits.map_err(|error| error.of("[framework]"))?;
     let optimiser = optimisers::build(&config.optimiser.name, &config.optimiser.settings);
     let optimiser = optimiser.map_err(|error| in_place(error, "[optimiser]"))?;
-    let (shape, seed) = (dataset.image_shape(), Seed(config.seed));
-    let learner = Learner::new(network, framework, optimiser, shape, seed, Device::cpu())?;
-    Ok(Prepared { dataset, split, sampler, learner })
+    Learner::new(network, framework, optimiser, shape, Seed(config.seed), Device::cpu())
 }
 
 /// The numbers of the images that are encoded for the final scores, in rising order: the test images of a split, or all images

@@ -174,14 +174,16 @@ fn stages(
 
 /// Keeps other processes from working on the run; the system lets go of it however this process ends.
 fn hold(folder: &RunFolder) -> Result<File> {
-    let path = folder.config_path();
-    let file = File::open(&path).map_err(|error| Error::new(format!("{} cannot be read: {error}", path.display())))?;
+    hold_file(&folder.config_path(), folder.path())
+}
+
+/// The same by any file of a folder.
+pub(crate) fn hold_file(path: &Path, folder: &Path) -> Result<File> {
+    let file = File::open(path).map_err(|error| Error::new(format!("{} cannot be read: {error}", path.display())))?;
     match file.try_lock() {
         Ok(()) => Ok(file),
-        Err(TryLockError::WouldBlock) => {
-            Err(Error::new(format!("another process is working on {}", folder.path().display()))
-                .help("wait for it to end, or stop it"))
-        }
+        Err(TryLockError::WouldBlock) => Err(Error::new(format!("another process is working on {}", folder.display()))
+            .help("wait for it to end, or stop it")),
         // A file system without locks: the run goes on unguarded, as it would have to.
         Err(TryLockError::Error(_)) => Ok(file),
     }

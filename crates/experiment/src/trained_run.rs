@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use ndarray::Array2;
 use unbraid_data::{Dataset, Error, Result};
-use unbraid_learn::TrainedModel;
+use unbraid_learn::{Learner, TrainedModel};
 use unbraid_report::RunFolder;
 
 use crate::config::Config;
@@ -45,16 +45,26 @@ impl TrainedRun {
 
     /// Reads the checkpoint that the final scores and pictures are of.
     pub(crate) fn of_checkpoint(folder: &RunFolder, config: &Config, prepared: Prepared) -> Result<Self> {
-        let (path, wanted_step) = final_model(folder, config)?;
-        let Prepared { dataset, mut learner, .. } = prepared;
-        let step = read_checkpoint(folder, &path, config, &mut learner)?;
-        let model = learner.trained();
-        if let Some(wanted) = wanted_step.filter(|wanted| *wanted != step) {
-            let message = format!("{} is of step {step}, but step {wanted} had the best score", path.display());
-            return Err(Error::new(message).help("put the right file back, or train again"));
-        }
+        let Prepared { dataset, learner, .. } = prepared;
+        let (model, step) = read_final_model(folder, config, learner)?;
         Ok(Self { folder: folder.clone(), config: config.clone(), dataset, model, step })
     }
+}
+
+/// The model that a run's final scores and pictures are of, and the step that it was taken after: the best checkpoint where the config
+/// asks for it, else the last.
+pub(crate) fn read_final_model(
+    folder: &RunFolder,
+    config: &Config,
+    mut learner: Learner,
+) -> Result<(TrainedModel, u64)> {
+    let (path, wanted_step) = final_model(folder, config)?;
+    let step = read_checkpoint(folder, &path, config, &mut learner)?;
+    if let Some(wanted) = wanted_step.filter(|wanted| *wanted != step) {
+        let message = format!("{} is of step {step}, but step {wanted} had the best score", path.display());
+        return Err(Error::new(message).help("put the right file back, or train again"));
+    }
+    Ok((learner.trained(), step))
 }
 
 /// The pictures that codes `[rows, latents]` stand for, one after the other, in the original colours of a standardised dataset; none

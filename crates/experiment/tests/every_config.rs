@@ -1,10 +1,11 @@
-//! Every config in `configs/` is one that a run can be started with.
+//! Every config in `configs/` is one that a run can be started with, or a kernel learned.
 
 #![allow(clippy::unwrap_used, reason = "a test that cannot set itself up should panic")]
 
 use std::fs;
 use std::path::{Path, PathBuf};
 
+use unbraid_experiment::kernel_learning::KernelConfig;
 use unbraid_experiment::prepare::prepare;
 use unbraid_experiment::watch::Nobody;
 use unbraid_experiment::{Config, run};
@@ -27,7 +28,7 @@ fn every_config_of_the_repository_can_be_started() {
     run::start(&config, prepare(&config).unwrap(), &features, &mut Nobody).unwrap();
 
     let configs = configs_in(&folder);
-    for path in &configs {
+    for path in configs.iter().filter(|path| !path.starts_with(folder.join("kernels"))) {
         let config = Config::load(path, &[]).unwrap_or_else(|error| panic!("{error}"));
         assert_eq!(Config::parse(&config.to_toml(), &[]).unwrap(), config, "{}", path.display());
         let needs_features = config.framework.settings.contains_key("features");
@@ -36,4 +37,14 @@ fn every_config_of_the_repository_can_be_started() {
         prepare(&config).unwrap_or_else(|error| panic!("{}: {error}", path.display()));
     }
     assert!(configs.len() >= 25);
+}
+
+#[test]
+fn every_config_of_a_kernel_can_be_started() {
+    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../configs/kernels");
+    for path in configs_in(&folder) {
+        let config = KernelConfig::load(&path).unwrap_or_else(|error| panic!("{error}"));
+        assert_eq!(KernelConfig::parse(&config.to_toml()).unwrap(), config, "{}", path.display());
+        config.open().unwrap_or_else(|error| panic!("{}: {error}", path.display()));
+    }
 }

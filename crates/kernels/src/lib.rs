@@ -9,7 +9,10 @@
 
 mod activation;
 mod backward;
+mod difference;
 mod direct;
+mod filter;
+mod filtered_error;
 mod groups;
 mod layer;
 mod linear;
@@ -24,6 +27,9 @@ mod sum;
 mod winograd;
 
 pub use activation::{Activation, LEAKY_SLOPE};
+pub use difference::{absolute_difference_of_bytes, bytes_of_pixels, numbers_of_bytes, squared_difference_of_bytes};
+pub use filter::{Filter, FilterShape, KernelGradient, banded, gaussian_taps};
+pub use filtered_error::FilteredError;
 pub use layer::LayerShape;
 pub use linear::{LayerGradients, LayerValues, LinearShape, linear, linear_backward};
 pub use mixture::{MixtureGradients, Mixtures};

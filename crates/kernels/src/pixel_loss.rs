@@ -110,7 +110,7 @@ fn sign(value: f32) -> f32 {
 }
 
 /// Several sums at once: one chain of additions is slow, and loses digits when it is long.
-fn sum_of(outputs: &[f32], images: &[f32], loss: impl Fn(f32, f32) -> f32) -> f32 {
+pub(crate) fn sum_of(outputs: &[f32], images: &[f32], loss: impl Fn(f32, f32) -> f32) -> f32 {
     const N_CHAINS: usize = 32;
     let mut chains = [0.0; N_CHAINS];
     for (outputs, images) in outputs.chunks(N_CHAINS).zip(images.chunks(N_CHAINS)) {

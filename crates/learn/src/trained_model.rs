@@ -11,6 +11,7 @@ use unbraid_data::{Dataset, Result};
 use crate::frameworks::Framework;
 use crate::model::Model;
 use crate::posteriors::Moved;
+use crate::reconstruction::Reconstruction;
 use crate::tensors::floats;
 
 /// Images that go through the network at once; fixed, so that the bits do not depend on memory or threads.
@@ -123,8 +124,81 @@ impl TrainedModel {
         Some(chunks.collect::<Vec<_>>().concat())
     }
 
+    /// The name of the loss that [`TrainedModel::distances_between`] compares images by.
+    pub fn image_loss(&self) -> &'static str {
+        self.image_comparison().entry.name
+    }
+
+    /// How far apart images `[rows, pixels]` are as the model's reconstruction loss sees them, `[rows, rows]`: a mean over pixels, which is 0 from
+    /// an image to itself and the same both ways. By squared error where there is no decoder.
+    ///
+    /// Half the loss of either image where the other is wanted, less that of each where it is wanted itself: `(L(a, b) + L(b, a) - L(a, a) -
+    /// L(b, b)) / 2`. For squared and absolute errors that is the loss itself, since the loss of an image by itself is 0; for cross-entropy it is
+    /// the mean of both KL divergences between the pixels' distributions, in which what the loss leaves out cancels.
+    pub fn distances_between(&self, images: &[f32]) -> Array2<f64> {
+        let n_pixels = self.model.image_shape.n_pixels();
+        let n_rows = images.len() / n_pixels;
+        let pairs: Vec<[usize; 2]> =
+            (0..n_rows).flat_map(|first| (0..n_rows).map(move |second| [first, second])).collect();
+        let tensor = self.tensor(images.to_vec(), n_pixels);
+        let sums = self.image_comparison().between_images(&self.model, &tensor, &pairs);
+        let of = |first: usize, second: usize| sums[first * n_rows + second];
+        Array2::from_shape_fn((n_rows, n_rows), |(a, b)| {
+            ((of(a, b) + of(b, a) - of(a, a) - of(b, b)) / 2.0 / n_pixels as f64).max(0.0)
+        })
+    }
+
+    fn image_comparison(&self) -> Reconstruction {
+        self.framework.reconstruction().cloned().unwrap_or_default()
+    }
+
     fn tensor(&self, values: Vec<f32>, n_columns: usize) -> Tensor<2> {
         let n_rows = values.len() / n_columns;
         self.model.parameters.tensor(values, [n_rows, n_columns])
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use toml::Table;
+    use unbraid_data::{ImageShape, Seed};
+
+    use super::*;
+    use crate::{Device, Learner, frameworks, networks, optimisers};
+
+    const SHAPE: ImageShape = ImageShape { height: 1, width: 2, channels: 1 };
+
+    fn model(framework: &str, settings: &str) -> TrainedModel {
+        let network = networks::build("linear", &"latents = 2".parse().unwrap(), SHAPE).unwrap();
+        let framework = frameworks::build(framework, &settings.parse().unwrap()).unwrap();
+        let optimiser = optimisers::build("adam", &Table::new()).unwrap();
+        Learner::new(network, framework, optimiser, SHAPE, Seed(1), Device::cpu()).unwrap().trained()
+    }
+
+    #[test]
+    fn images_are_as_far_apart_as_the_loss_says() {
+        let images = [0.0, 0.5, 1.0, 0.25, 0.0, 0.5];
+        let squared = model("vae", "reconstruction = 'mse'");
+        assert_eq!(squared.image_loss(), "mse");
+        // (1 + 1/16) / 2 between the first two, and the third is the first once more.
+        let apart = 17.0 / 32.0;
+        assert_eq!(
+            squared.distances_between(&images),
+            ndarray::arr2(&[[0.0, apart, 0.0], [apart, 0.0, apart], [0.0, apart, 0.0]])
+        );
+        let absolute = model("vae", "reconstruction = 'mae'").distances_between(&images);
+        assert_eq!(absolute[[0, 1]], 1.25 / 2.0);
+    }
+
+    #[test]
+    fn cross_entropy_is_made_a_distance() {
+        let crossed = model("vae", "reconstruction = 'bce'");
+        assert_eq!(crossed.image_loss(), "bce");
+        // Pixels 1/2 and 3/4 have logits 0 and ln 3: half of (0 - ln 3)(1/2 - 3/4), over two pixels. Pixels 0 and 1 have -100 and 100.
+        let found = crossed.distances_between(&[0.5, 0.0, 0.75, 0.0, 0.5, 1.0]);
+        let near = 3.0_f64.ln() / 4.0 / 2.0 / 2.0;
+        assert!((found[[0, 1]] - near).abs() < 1e-6, "{found}");
+        assert!((found[[0, 2]] - 50.0).abs() < 1e-6, "{found}");
+        assert_eq!((found[[1, 1]], found[[1, 0]]), (0.0, found[[0, 1]]));
     }
 }

@@ -90,8 +90,10 @@ fn sums_along_rows_are_right() {
         let (sums, means) = (floats(matrix.clone().sum_dim(1)), floats(matrix.mean_dim(1)));
         for (row, (sum, mean)) in values.chunks_exact(n_columns).zip(sums.into_iter().zip(means)) {
             let wanted = sum_in_f64(row);
-            assert_close(sum, wanted, &name);
-            assert_close(mean, wanted / n_columns as f64, &name);
+            // As many chains as the processor has lanes: with eight, those of two million values lose a digit more.
+            let most_gap = if n_columns < N_VALUES { 1e-6 } else { 1e-5 };
+            assert_within(most_gap, sum, wanted, &name);
+            assert_within(most_gap, mean, wanted / n_columns as f64, &name);
         }
     }
 }

@@ -43,37 +43,90 @@ impl Rounding {
     }
 }
 
+/// What distances are rounded to before they are ranked unless told: a share of the largest one. A power of two has no simple fraction
+/// halfway between two multiples.
+pub const ROUND_SHARE: f64 = 1.0 / 131_072.0;
+
+/// Which of two kinds of distances is the same for all pairs, and so agrees with nothing.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Constant {
+    /// The first.
+    First,
+    /// The second.
+    Second,
+}
+
+/// Pearson's and Spearman's correlation of two kinds of distances over all ordered pairs within traversals of `n_values` images, each image
+/// with itself among them (T1 equations 4.2 and 4.10). Distances are the same both ways: there are those of the pairs `(i, j)`, `i < j`,
+/// in ascending order, of one traversal after another.
+pub fn correlations_of_traversals(n_values: usize, first: &[f64], second: &[f64]) -> Result<[f64; 2], Constant> {
+    if n_values < 2 {
+        return Err(Constant::First);
+    }
+    let n_coincident = 2.0 * first.len() as f64 / (n_values - 1) as f64;
+    let counts = Counts { multiplicity: 2.0, n_coincident };
+    let classes = |distances: &[f64]| Rounding::ShareOfLargest(ROUND_SHARE).classes(distances, 1.0);
+    Ok([pearson_of(counts, first, second)?, spearman_of(counts, &classes(first), &classes(second))?])
+}
+
 /// Rounded distances are classes as they are where they are below this; else the distinct ones are numbered.
 const MOST_CLASSES: u64 = 1 << 20;
 
-/// Pearson's correlation of the factors' and the codes' distances over the pool.
-pub fn pearson(pool: &Pool, latent: &[f64]) -> Result<f64, String> {
-    let (multiplicity, n_coincident) = (pool.multiplicity(), pool.n_coincident());
-    let n_pairs = multiplicity * latent.len() as f64 + n_coincident;
+/// How often pairs count.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct Counts {
+    /// Of each pair.
+    pub multiplicity: f64,
+    /// How many more pairs there are of a thing with itself, which are 0 apart on both sides.
+    pub n_coincident: f64,
+}
+
+/// Pearson's correlation of two kinds of distances of the same pairs.
+pub fn pearson_of(counts: Counts, first: &[f64], second: &[f64]) -> Result<f64, Constant> {
+    let Counts { multiplicity, n_coincident } = counts;
+    let n_pairs = multiplicity * second.len() as f64 + n_coincident;
     let mean = |values: &[f64]| multiplicity * values.iter().sum::<f64>() / n_pairs;
-    let (mean_a, mean_b) = (mean(&pool.ground), mean(latent));
+    let (mean_a, mean_b) = (mean(first), mean(second));
     let mut sums = [mean_a * mean_a, mean_b * mean_b, mean_a * mean_b].map(|product| product * n_coincident);
-    for (a, b) in pool.ground.iter().zip(latent) {
+    for (a, b) in first.iter().zip(second) {
         let (a, b) = (a - mean_a, b - mean_b);
         let products = [a * a, b * b, a * b].map(|product| product * multiplicity);
         sums.iter_mut().zip(products).for_each(|(sum, product)| *sum += product);
     }
-    correlation(sums, varies(pool, &pool.ground), varies(pool, latent))
+    correlation(sums, varies(counts, first), varies(counts, second))
+}
+
+/// Spearman's correlation of two kinds of distances of the same pairs, given as classes.
+pub fn spearman_of(counts: Counts, first: &[u32], second: &[u32]) -> Result<f64, Constant> {
+    let (first_ranks, second_ranks) = (Ranks::new(counts, first), Ranks::new(counts, second));
+    let pairs = first.iter().zip(second);
+    let product = pairs.map(|(&a, &b)| first_ranks.of_classes[a as usize] * second_ranks.of_classes[b as usize]);
+    let coincident = counts.n_coincident * first_ranks.of_classes[0] * second_ranks.of_classes[0];
+    let sums = [first_ranks.squares, second_ranks.squares, coincident + counts.multiplicity * product.sum::<f64>()];
+    correlation(sums, first_ranks.n_present > 1, second_ranks.n_present > 1)
+}
+
+/// Pearson's correlation of the factors' and the codes' distances over the pool.
+pub(crate) fn pearson(pool: &Pool, latent: &[f64]) -> Result<f64, String> {
+    pearson_of(pool.counts(), &pool.ground, latent).map_err(reason)
 }
 
 /// Spearman's correlation over the pool, of distances given as classes.
-pub fn spearman(pool: &Pool, ground: &[u32], latent: &[u32]) -> Result<f64, String> {
-    let (ground_ranks, latent_ranks) = (Ranks::new(pool, ground), Ranks::new(pool, latent));
-    let pairs = ground.iter().zip(latent);
-    let product = pairs.map(|(&a, &b)| ground_ranks.of_classes[a as usize] * latent_ranks.of_classes[b as usize]);
-    let coincident = pool.n_coincident() * ground_ranks.of_classes[0] * latent_ranks.of_classes[0];
-    let sums = [ground_ranks.squares, latent_ranks.squares, coincident + pool.multiplicity() * product.sum::<f64>()];
-    correlation(sums, ground_ranks.n_present > 1, latent_ranks.n_present > 1)
+pub(crate) fn spearman(pool: &Pool, ground: &[u32], latent: &[u32]) -> Result<f64, String> {
+    spearman_of(pool.counts(), ground, latent).map_err(reason)
+}
+
+fn reason(constant: Constant) -> String {
+    let of_what = match constant {
+        Constant::First => "factors",
+        Constant::Second => "codes",
+    };
+    format!("all pairs are equally far apart in their {of_what}")
 }
 
 /// The share of triples `(a, p, n)` for which both kinds of distances, given as classes, say alike whether `p` or `n` is
 /// closer to `a`, or that neither is.
-pub fn rank_same(pool: &Pool, ground: &[u32], latent: &[u32]) -> f64 {
+pub(crate) fn rank_same(pool: &Pool, ground: &[u32], latent: &[u32]) -> f64 {
     match pool.origin {
         Origin::Triples => {
             let triples = ground.chunks_exact(2).zip(latent.chunks_exact(2));
@@ -112,20 +165,20 @@ fn n_same(classes: &[u32], n_values: usize) -> u64 {
 }
 
 /// `sums` are those of squares of either side and of products.
-fn correlation(sums: [f64; 3], ground_varies: bool, latent_varies: bool) -> Result<f64, String> {
+fn correlation(sums: [f64; 3], first_varies: bool, second_varies: bool) -> Result<f64, Constant> {
     let [a, b, product] = sums;
-    if !ground_varies || a <= 0.0 {
-        return Err("all pairs are equally far apart in their factors".to_string());
+    if !first_varies || a <= 0.0 {
+        return Err(Constant::First);
     }
-    if !latent_varies || b <= 0.0 {
-        return Err("all pairs are equally far apart in their codes".to_string());
+    if !second_varies || b <= 0.0 {
+        return Err(Constant::Second);
     }
     Ok((product / (a.sqrt() * b.sqrt())).clamp(-1.0, 1.0))
 }
 
 /// Whether the distances of all pairs, coincident ones among them, differ at all.
-fn varies(pool: &Pool, distances: &[f64]) -> bool {
-    let first = if pool.n_coincident() > 0.0 { 0.0 } else { distances[0] };
+fn varies(counts: Counts, distances: &[f64]) -> bool {
+    let first = if counts.n_coincident > 0.0 { 0.0 } else { distances.first().copied().unwrap_or(0.0) };
     distances.iter().any(|distance| *distance != first)
 }
 
@@ -140,11 +193,11 @@ struct Ranks {
 }
 
 impl Ranks {
-    fn new(pool: &Pool, classes: &[u32]) -> Self {
+    fn new(pairs: Counts, classes: &[u32]) -> Self {
         let n_classes = classes.iter().max().map_or(1, |&largest| largest as usize + 1);
         let mut counts = vec![0.0; n_classes];
-        classes.iter().for_each(|&class| counts[class as usize] += pool.multiplicity());
-        counts[0] += pool.n_coincident();
+        classes.iter().for_each(|&class| counts[class as usize] += pairs.multiplicity);
+        counts[0] += pairs.n_coincident;
         let middle = counts.iter().sum::<f64>() / 2.0;
         let (mut n_below, mut squares) = (0.0, 0.0);
         let rank_of = |count: &f64| {
@@ -219,6 +272,21 @@ mod tests {
         let unrounded = Rounding::None.classes(&pool.latent[0], 1.0);
         assert!(spearman(&pool, &ground, &unrounded).unwrap() < 0.99);
         assert_eq!(Rounding::Absolute(0.5).classes(&[0.0, 0.3, 0.6, 1.0], 1.0), [0, 1, 1, 2]);
+    }
+
+    #[test]
+    fn any_two_kinds_of_distances_agree_as_those_of_a_pool() {
+        // The traversal by hand above, with the sides swapped too: both coefficients are the same both ways.
+        let (ground, latent) = ([1.0, 2.0, 1.0], [1.0, 5.0, 4.0]);
+        let expected = [110.0 / (44.0_f64 * 356.0).sqrt(), 52.5 / (52.5_f64 * 56.5).sqrt()];
+        for (first, second) in [(&ground, &latent), (&latent, &ground)] {
+            let found = correlations_of_traversals(3, first, second).unwrap();
+            assert!((found[0] - expected[0]).abs() < 1e-12 && (found[1] - expected[1]).abs() < 1e-12, "{found:?}");
+        }
+        assert_eq!(correlations_of_traversals(3, &ground, &[0.0; 3]), Err(Constant::Second));
+        assert_eq!(correlations_of_traversals(3, &[0.0; 3], &latent), Err(Constant::First));
+        // Where all values are equally far apart, the pairs of an image with itself still make a correlation.
+        assert!(correlations_of_traversals(3, &ground, &[2.0; 3]).is_ok());
     }
 
     #[test]

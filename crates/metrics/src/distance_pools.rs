@@ -5,6 +5,7 @@ use rand::RngExt;
 use rayon::prelude::*;
 use unbraid_data::Rng;
 
+use crate::distance_agreement::Counts;
 use crate::scaled_table::ScaledTable;
 
 /// Distances between pairs of rows.
@@ -29,16 +30,14 @@ pub enum Origin {
 }
 
 impl Pool {
-    /// How often each pair counts.
-    pub fn multiplicity(&self) -> f64 {
-        if matches!(self.origin, Origin::Triples) { 1.0 } else { 2.0 }
-    }
-
-    /// How many more pairs there are of a row with itself, which are 0 apart on both sides.
-    pub fn n_coincident(&self) -> f64 {
+    /// How often its pairs count.
+    pub fn counts(&self) -> Counts {
         match self.origin {
-            Origin::Triples => 0.0,
-            Origin::Traversals(n_values) => 2.0 * self.ground.len() as f64 / (n_values - 1) as f64,
+            Origin::Triples => Counts { multiplicity: 1.0, n_coincident: 0.0 },
+            Origin::Traversals(n_values) => {
+                let n_coincident = 2.0 * self.ground.len() as f64 / (n_values - 1) as f64;
+                Counts { multiplicity: 2.0, n_coincident }
+            }
         }
     }
 

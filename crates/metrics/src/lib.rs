@@ -6,7 +6,7 @@ use unbraid_data::{Result, Rng};
 
 mod coarse_codes;
 mod dci_scores;
-mod distance_agreement;
+pub mod distance_agreement;
 mod distance_pools;
 mod importance_scores;
 pub mod impossibility;
@@ -29,6 +29,7 @@ mod traversal_ratios;
 mod traversals;
 mod voters;
 
+pub use distance_agreement::{Constant, correlations_of_traversals};
 pub use metrics::{METRICS, build, complete, find, headline, reads_factors, score_all, score_all_heard, score_kind};
 pub use needs::Need;
 pub use score_kind::{Better, ScoreKind};

@@ -7,11 +7,14 @@ use unbraid_data::{Error, ImageShape, Result};
 use unbraid_metrics::{Matrix, Scores};
 use unbraid_report::figures::traversals::value_headers;
 use unbraid_report::figures::{
-    FactorRow, Panels, Scale, TraversalRow, Traversals, compare_losses, contact_sheet, evenly_spread, factor_rows,
-    heatmap, loss_curves, reconstructions, traversals, traversals_gif,
+    CumulativeLine, FactorRow, MatrixCell, MatrixRow, Panels, Scale, TraversalRow, Traversals, compare_losses,
+    contact_sheet, cumulative_curves, cumulative_curves_narrow, distance_matrices, distance_matrices_narrow,
+    evenly_spread, factor_rows, heatmap, loss_curves, reconstructions, traversals, traversals_gif,
 };
 use unbraid_report::loss_log::{LossColumn, LossTable};
-use unbraid_report::page::{Comparison, PageFigure, RunPage, comparison_page, run_page};
+use unbraid_report::page::{
+    Comparison, DoctorPage, PageFigure, PageTable, RunPage, comparison_page, doctor_page, run_page,
+};
 use unbraid_report::{Canvas, Picture, tables, write_whole};
 
 const SHAPE: ImageShape = ImageShape { height: 64, width: 64, channels: 1 };
@@ -22,6 +25,7 @@ fn main() -> Result<()> {
     draw_datasets(&folder)?;
     let runs = [run(&folder, "beta_vae", 1.0)?, run(&folder, "ada_gvae", 0.4)?];
     draw_comparison(&folder, &runs)?;
+    draw_doctor(&folder)?;
     draw_extremes(&folder)?;
     for run in &runs {
         println!("{}", tables::scores_table(&run.scores, Some(80)));
@@ -207,6 +211,76 @@ fn draw_comparison(folder: &Path, runs: &[RunPage]) -> Result<()> {
         runs: runs.to_vec(),
     };
     write_whole(&folder.join("comparison.html"), comparison_page(&comparison).as_bytes())
+}
+
+/// Distances between the values of factors of several sizes, of which those by a loss level off.
+fn made_up_distances(factors: &[(&str, usize)]) -> Vec<MatrixRow> {
+    let row = |name: &str, unit: &str, distance: &dyn Fn(f64) -> f64| MatrixRow {
+        name: name.to_string(),
+        cells: factors
+            .iter()
+            .map(|(factor, size)| MatrixCell {
+                name: factor.to_string(),
+                unit: unit.to_string(),
+                values: Array2::from_shape_fn((*size, *size), |(i, j)| distance(i.abs_diff(j) as f64)),
+            })
+            .collect(),
+    };
+    vec![
+        row("ground truth", "steps", &|steps| steps),
+        row("mse", "", &|steps| 0.0213 * (steps / 3.0).min(1.0)),
+        row("mse_box31", "", &|steps| 81.3 * (1.0 - (-steps / 20.0).exp())),
+    ]
+}
+
+fn draw_doctor(folder: &Path) -> Result<()> {
+    let factors = [("shape", 3), ("scale", 6), ("orientation", 40), ("x", 32), ("y", 200)];
+    let rows = made_up_distances(&factors);
+    let title = "How far apart the values of each factor are";
+    let matrices = distance_matrices(title, &rows);
+    distance_matrices_narrow(title, &rows).save(&folder.join("doctor_matrices_narrow.png"))?;
+    let long = "a_factor_with_a_long_name";
+    let many: Vec<(&str, usize)> = factors.iter().chain(&factors).copied().chain([(long, 2)]).collect();
+    distance_matrices("", &made_up_distances(&many)).save(&folder.join("doctor_matrices_many.png"))?;
+    let line = |index: usize, name: &str, jump: f64| CumulativeLine {
+        name: name.to_string(),
+        points: (0..=40)
+            .map(|step| {
+                let place = f64::from(step) / 40.0;
+                (0.004 * (1.0 + index as f64) * (1.0 + place), place.powf(1.0 / (1.0 + jump)))
+            })
+            .collect(),
+    };
+    let mut lines = vec![line(8, "random", 0.0), line(7, "random32", 0.0)];
+    lines.extend(factors.iter().enumerate().map(|(index, (name, _))| line(index, name, index as f64)));
+    lines.push(CumulativeLine { name: "constant".to_string(), points: vec![(0.0, 0.1), (0.0213, 1.0)] });
+    lines.push(CumulativeLine { name: "two_steps".to_string(), points: vec![(0.0, 0.1), (0.03, 0.6), (0.05, 1.0)] });
+    let curves = cumulative_curves("Distances along factors", "mean squared error of a pair", &lines);
+    cumulative_curves_narrow("Distances along factors", "mean squared error of a pair", &lines)
+        .save(&folder.join("doctor_cumulative_narrow.png"))?;
+    let figures = vec![
+        save(folder, "doctor", "distance_matrices", "Dark is near, light is far.", &matrices)?,
+        save(folder, "doctor", "cumulative", "Lines further to the right are learned earlier.", &curves)?,
+    ];
+    let texts = |texts: &[&str]| texts.iter().map(ToString::to_string).collect::<Vec<String>>();
+    let page = DoctorPage {
+        title: "xy_squares".to_string(),
+        lead: "A VAE with mse will not order the factors of this dataset.".to_string(),
+        verdicts: vec![
+            ("Learned first".to_string(), "x, then y: images differ most along them.".to_string()),
+            ("Not ordered".to_string(), "shape: all its values are equally far apart under mse.".to_string()),
+        ],
+        tables: vec![PageTable {
+            name: "distances_along_factors".to_string(),
+            caption: "Over all pairs.".to_string(),
+            header: texts(&["factor", "mean", "pearson mse", "spearman mse"]),
+            rows: vec![texts(&["x", "0.0213", "0.51", "0.62"]), texts(&["random", "0.0413", "0.31", "0.42"])],
+        }],
+        figures,
+        notes: texts(&["All pairs of all traversals were taken."]),
+        commands: vec![("Train with another loss".to_string(), "unbraid train a.toml".to_string())],
+    };
+    write_whole(&folder.join("doctor.html"), doctor_page(&page).as_bytes())
 }
 
 /// Figures at the edge of what is asked of them: many cells, signed and missing numbers, many runs, one short curve.

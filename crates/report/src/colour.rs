@@ -26,7 +26,16 @@ const SERIES: [Colour; 8] = [
     [125, 125, 125],
 ];
 
-const DASHES: [&[f32]; 4] = [&[], &[14.0, 7.0], &[4.0, 6.0], &[18.0, 6.0, 4.0, 6.0]];
+const DASHES: [&[f32]; 8] = [
+    &[],
+    &[14.0, 7.0],
+    &[4.0, 6.0],
+    &[18.0, 6.0, 4.0, 6.0],
+    &[30.0, 9.0],
+    &[8.0, 4.0],
+    &[18.0, 5.0, 4.0, 5.0, 4.0, 5.0],
+    &[3.0, 12.0],
+];
 
 // Nine equally spaced colours of viridis (van der Walt and Smith, 2015), whose lightness rises with the value.
 const VIRIDIS: [Colour; 9] = [
@@ -46,9 +55,10 @@ pub fn series_colour(index: usize) -> Colour {
     SERIES[index % SERIES.len()]
 }
 
-/// The lengths of strokes and gaps for the series with this number, so that series differ without colour too.
+/// The lengths of strokes and gaps for the series with this number, so that series differ without colour too. Where colours repeat,
+/// dashes are moved on by one.
 pub fn series_dash(index: usize) -> &'static [f32] {
-    DASHES[index % DASHES.len()]
+    DASHES[(index + index / SERIES.len()) % DASHES.len()]
 }
 
 /// The viridis colour of `position` in [0, 1]; what lies outside gets the nearest end.
@@ -88,6 +98,15 @@ mod tests {
         assert_eq!(viridis(7.0), [253, 231, 37]);
         // Half way between the ends lies the fifth of nine colours.
         assert_eq!(viridis(0.5), [33, 145, 140]);
+    }
+
+    #[test]
+    fn sixteen_series_differ_in_colour_or_dash() {
+        for one in 0..16 {
+            for other in 0..one {
+                assert!((series_colour(one), series_dash(one)) != (series_colour(other), series_dash(other)));
+            }
+        }
     }
 
     #[test]

@@ -179,6 +179,19 @@ fn wrapped(text: &str, width: Option<u16>) -> String {
     lines.join("\n") + "\n"
 }
 
+/// Numbers, or what stands in their place, in rows that begin with a name; the header has a text for each column.
+pub fn numbers_table(header: &[&str], rows: &[Vec<String>], width: Option<u16>) -> String {
+    let cells = |texts: &mut dyn Iterator<Item = &str>| -> Vec<Cell> {
+        let first = texts.next().map(|name| Cell::new(on_one_line(name)));
+        first.into_iter().chain(texts.map(number_cell)).collect()
+    };
+    let mut table = plain_table(cells(&mut header.iter().copied()), width);
+    for row in rows {
+        table.add_row(cells(&mut row.iter().map(String::as_str)));
+    }
+    text_of(&table)
+}
+
 /// A list of things that can be named in a config.
 pub fn list_table(rows: &[ListRow], width: Option<u16>) -> String {
     let mut table = plain_table(["name", "about", "paper"].map(Cell::new).to_vec(), width);

@@ -7,6 +7,7 @@ use unbraid_data::files::data_root::Published;
 use unbraid_data::settings::{Setting, Values};
 use unbraid_data::{Error, Result, datasets, samplers};
 use unbraid_experiment::config_settings::{CONFIG_SETTINGS, config_default};
+use unbraid_experiment::reproductions::REPRODUCTIONS;
 use unbraid_learn::{frameworks, networks, optimisers, posteriors, reconstruction};
 use unbraid_metrics::ScoreKind;
 use unbraid_report::tables::{ListRow, SettingRow, list_table, score_kinds_table, settings_table};
@@ -27,7 +28,7 @@ config` the keys of a config that belong to no list.";
 #[derive(clap::Args)]
 #[command(after_help = EXAMPLES)]
 pub struct Arguments {
-    /// What to list: datasets, samplers, models, posteriors, frameworks, reconstructions, optimisers, metrics, or config; all lists
+    /// What to list: datasets, samplers, models, posteriors, frameworks, reconstructions, optimisers, metrics, reproductions, or config; all lists
     /// where left out
     kind: Option<String>,
 
@@ -77,10 +78,11 @@ fn lists() -> Vec<(&'static str, Vec<Row>)> {
         ("reconstructions", rows!("reconstruction", reconstruction::RECONSTRUCTIONS)),
         ("optimisers", rows!("optimiser", optimisers::OPTIMISERS)),
         ("metrics", rows!("metric", unbraid_metrics::METRICS)),
+        ("reproductions", rows!("reproduction", REPRODUCTIONS, |_entry| (Vec::new(), no_settings))),
     ]
 }
 
-/// A posterior is chosen by its framework.
+/// A posterior is chosen by its framework, and a reproduction is as it was published.
 fn no_settings(_: &Table) -> Result<Table> {
     Ok(Table::new())
 }

@@ -122,10 +122,15 @@ pub trait Dataset: Send + Sync {
 
     /// Writes the factors of image `index` into `values`.
     fn read_factors(&self, index: usize, values: &mut [f64]) {
-        let sizes = self.factors().grid_sizes().expect("a dataset that is no grid has its own way to read factors");
-        for (value, whole) in values.iter_mut().zip(values_of(index, &sizes)) {
-            *value = whole as f64;
-        }
+        read_grid_factors(self.factors(), index, values);
+    }
+}
+
+/// Writes the factors of image `index` of a grid into `values`.
+pub(crate) fn read_grid_factors(factors: &FactorSpace, index: usize, values: &mut [f64]) {
+    let sizes = factors.grid_sizes().expect("a dataset that is no grid has its own way to read factors");
+    for (value, whole) in values.iter_mut().zip(values_of(index, &sizes)) {
+        *value = whole as f64;
     }
 }
 

@@ -9,7 +9,7 @@ use crate::datasets::{Dataset, ImageShape};
 use crate::error::{Error, Result};
 use crate::file_errors::{cannot_read, check_is_file};
 use crate::files::data_root::Published;
-use crate::files::hdf5::Hdf5;
+use crate::files::hdf5::{self, Hdf5};
 use crate::files::hdf5_images::store_of;
 use crate::files::image_array::{images_of_shape, open_images};
 use crate::files::labels::{numbered_grid, table_of};
@@ -17,8 +17,6 @@ use crate::files::npz::Npz;
 use crate::files::store::Store;
 use crate::files::stored::{Pixels, Stored};
 
-/// The first bytes of an HDF5 file.
-const HDF5_MAGIC: &[u8; 8] = b"\x89HDF\r\n\x1a\n";
 /// Columns of the published table: the colour, of which there is one, comes first.
 const N_COLUMNS: usize = 6;
 
@@ -41,7 +39,7 @@ pub fn open(path: &Path, names: &[&str]) -> Result<Box<dyn Dataset>> {
     let mut start = Vec::new();
     let file = std::fs::File::open(path).map_err(|error| cannot_read(path, &error))?;
     file.take(8).read_to_end(&mut start).map_err(|error| cannot_read(path, &error))?;
-    let (image_shape, store, classes) = if start == HDF5_MAGIC { from_hdf5(path)? } else { from_npz(path)? };
+    let (image_shape, store, classes) = if start == hdf5::SIGNATURE { from_hdf5(path)? } else { from_npz(path)? };
     let mut table = classes;
     // The colour has one value, and is no factor.
     table.remove_index(Axis(1), 0);

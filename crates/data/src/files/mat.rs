@@ -20,6 +20,7 @@ use super::announced::{array_bytes, cause, check_allowed, check_left, expect_end
 use super::inflated::{Inflated, most_inflated};
 use crate::error::{Error, Result, did_you_mean};
 use crate::file_errors::check_is_file;
+use crate::files::hdf5;
 use crate::npy::open_file;
 pub use listing::{MatVariable, list_variables};
 
@@ -27,7 +28,6 @@ use element::{ByteOrder, COMPRESSED, INT8, MATRIX, Tag, UINT8};
 use variable::Variable;
 
 const HEADER_BYTES: u64 = 128;
-const HDF5_MAGIC: &[u8; 8] = b"\x89HDF\r\n\x1a\n";
 /// Variables that the error names where the wanted one is not there.
 const MOST_NAMED: usize = 20;
 /// What to do about a file or variable of a kind that is not read.
@@ -100,7 +100,7 @@ enum Found {
 fn read_file_header(reader: &mut impl Read) -> Result<ByteOrder> {
     // Files of level 4 can be shorter than this header, so that its first bytes are looked at on their own.
     let start: [u8; 8] = read_field(reader, "the header of a MAT-file")?;
-    if start == *HDF5_MAGIC {
+    if start == *hdf5::SIGNATURE {
         return Err(Error::new("is an HDF5 file, wanted a MAT-file of level 5").help(SAVE_AS));
     }
     if is_level_4([start[0], start[1], start[2], start[3]]) {

@@ -11,9 +11,9 @@ use ndarray::Array2;
 use rayon::prelude::*;
 use serde::{Deserialize, Serialize};
 
-use crate::datasets::{Dataset, ImageShape};
+use crate::datasets::{Dataset, ImageShape, read_grid_factors};
 use crate::error::{Error, Result};
-use crate::factor_space::{FactorSpace, index_of, values_of};
+use crate::factor_space::{FactorSpace, index_of};
 use crate::files::picture::{Picture, middle_square, picture_size, read_picture};
 use crate::files::resize::resized;
 use crate::files::watched_file::FileState;
@@ -168,14 +168,10 @@ impl Dataset for Pictures {
     }
 
     fn read_factors(&self, index: usize, values: &mut [f64]) {
-        match self.labels.space.grid_sizes() {
-            Ok(sizes) => {
-                values.iter_mut().zip(values_of(index, &sizes)).for_each(|(value, whole)| *value = whole as f64);
-            }
-            Err(_) => {
-                let known = self.labels.values.row(index);
-                values.iter_mut().zip(known).for_each(|(value, &known)| *value = known);
-            }
+        if self.labels.space.is_grid() {
+            return read_grid_factors(&self.labels.space, index, values);
         }
+        let known = self.labels.values.row(index);
+        values.iter_mut().zip(known).for_each(|(value, &known)| *value = known);
     }
 }

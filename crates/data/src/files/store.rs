@@ -110,7 +110,8 @@ impl Packed<'_> {
             return Ok(Store::in_memory(bytes, self.item_bytes));
         }
         let folder = folder()?;
-        let path = folder.join(self.cached_name()?);
+        let name = self.cached_name()?;
+        let path = folder.join(&name);
         let is_there = std::fs::metadata(&path).is_ok_and(|metadata| metadata.len() == n_bytes);
         if !is_there {
             tell(&format!(
@@ -122,7 +123,6 @@ impl Packed<'_> {
             ));
             create_folder(&folder)?;
             remove_abandoned(&path);
-            let name = self.cached_name()?;
             write_whole_with(&path, |writer| {
                 let mut counted = Counted { writer, n_bytes: 0 };
                 fill(&mut counted).map_err(std::io::Error::other)?;

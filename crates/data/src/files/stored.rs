@@ -2,9 +2,9 @@
 
 use ndarray::Array2;
 
-use crate::datasets::{Dataset, ImageShape};
+use crate::datasets::{Dataset, ImageShape, read_grid_factors};
 use crate::error::Result;
-use crate::factor_space::{FactorSpace, index_of, values_of};
+use crate::factor_space::{FactorSpace, index_of};
 use crate::files::store::Store;
 
 /// What the bytes of an image are.
@@ -127,12 +127,9 @@ impl Dataset for Stored {
     }
 
     fn read_factors(&self, index: usize, values: &mut [f64]) {
-        match (&self.table, self.factors.grid_sizes()) {
-            (Some(table), _) => values.iter_mut().zip(table.row(index)).for_each(|(value, &known)| *value = known),
-            (None, Ok(sizes)) => {
-                values.iter_mut().zip(values_of(index, &sizes)).for_each(|(value, whole)| *value = whole as f64);
-            }
-            (None, Err(_)) => {}
+        match &self.table {
+            Some(table) => values.iter_mut().zip(table.row(index)).for_each(|(value, &known)| *value = known),
+            None => read_grid_factors(&self.factors, index, values),
         }
     }
 }

@@ -13,6 +13,7 @@ use unbraid_kernels::LEAKY_SLOPE;
 
 pub(crate) mod buffers;
 mod conv_stack;
+mod filtered_sums;
 mod linear;
 mod mixture;
 mod pixel_sums;
@@ -20,11 +21,12 @@ mod sum;
 mod tensor_list;
 
 pub use conv_stack::{ConvLayer, Direction, Window, conv_stack, conv_stack_of_burn};
+pub use filtered_sums::filtered_sums;
 pub use linear::{linear, linear_of_burn};
 pub use mixture::{mixture_log_densities, mixture_log_densities_of_burn};
 pub use pixel_sums::pixel_sums;
 pub use sum::{mean, sum};
-pub use unbraid_kernels::{Activation, PixelLoss};
+pub use unbraid_kernels::{Activation, Filter, FilterShape, FilteredError, PixelLoss, gaussian_taps};
 
 /// Whether our kernels can be used on this tensor.
 pub fn is_on_cpu<const D: usize>(tensor: &Tensor<D>) -> bool {

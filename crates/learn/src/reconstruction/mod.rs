@@ -16,17 +16,23 @@ use crate::parameters::Initialiser;
 use crate::tensors::{constant, floats};
 
 mod bce;
+mod blurred;
+mod filtered;
 mod mae;
 mod mse;
+mod mse_box;
+mod mse_gaussian;
+mod mse_kernel;
 pub mod perceptual;
 
 /// Every reconstruction loss.
-pub const RECONSTRUCTIONS: &[Entry] = &[mse::ENTRY, bce::ENTRY, mae::ENTRY, perceptual::ENTRY];
+pub const RECONSTRUCTIONS: &[Entry] =
+    &[mse::ENTRY, bce::ENTRY, mae::ENTRY, mse_box::ENTRY, mse_gaussian::ENTRY, mse_kernel::ENTRY, perceptual::ENTRY];
 
 /// The setting by which a framework is told its reconstruction loss.
 pub const SETTING: Setting = Setting {
     name: "reconstruction",
-    values: Values::OneOf(&["mse", "bce", "mae", "perceptual"]),
+    values: Values::OneOf(&["mse", "bce", "mae", "mse_box", "mse_gaussian", "mse_kernel", "perceptual"]),
     meaning: "how far a reconstruction is from the image: `unbraid list reconstructions`",
 };
 
@@ -72,7 +78,8 @@ pub struct Entry {
     pub paper: &'static str,
     /// Its settings, in the order in which they are told.
     pub settings: &'static [Setting],
-    /// Settings that it cannot do without, for tests that walk the list: the run `features` is a small one that they make.
+    /// Settings that it cannot do without, for tests that walk the list: the run `features` and the kernel `kernel.npy` are small ones that
+    /// they make.
     pub example: &'static str,
     /// Whether it is a loss only for pixels between 0 and 1.
     pub wants_unit_pixels: bool,

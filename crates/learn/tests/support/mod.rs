@@ -11,7 +11,7 @@ pub mod gradients;
 
 use std::path::Path;
 
-use ndarray::Array2;
+use ndarray::{Array2, array};
 use toml::Table;
 use unbraid_data::{ImageShape, Seed};
 use unbraid_learn::losses::Losses;
@@ -52,6 +52,12 @@ impl<'a> Parts<'a> {
             write_features(folder.path(), FEATURES_NETWORK, self.shape);
             settings = settings.replace(FEATURES, &format!("features = '{}'", folder.path().display()));
         }
+        if settings.contains(KERNEL) {
+            let path = folder.path().join("kernel.npy");
+            let taps = array![[0.5, -0.25, 0.125], [1.0, 0.75, -0.5], [0.25, 0.0, 0.375_f32]];
+            unbraid_data::npy::write_file(&path, &taps).unwrap();
+            settings = settings.replace(KERNEL, &format!("path = '{}'", path.display()));
+        }
         let framework = frameworks::build(self.framework.0, &table(&settings)).unwrap();
         let network = networks::build(self.network.0, &table(self.network.1), self.shape).unwrap();
         let optimiser = optimisers::build(self.optimiser, &Table::new()).unwrap();
@@ -59,6 +65,8 @@ impl<'a> Parts<'a> {
     }
 }
 
+/// In settings, stands for the file of a small kernel.
+const KERNEL: &str = "path = 'kernel.npy'";
 /// In settings, stands for the folder of a small run whose encoder gives features.
 const FEATURES: &str = "features = 'features'";
 const FEATURES_NETWORK: (&str, &str) = ("mlp", "latents = 2\nencoder = [7, 5]\ndecoder = [4]\nnonlinearity = 'tanh'");

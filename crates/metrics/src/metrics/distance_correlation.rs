@@ -29,7 +29,7 @@ use unbraid_data::{Error, Factor, LabelledCodes, Rng, Seed, settings};
 
 use crate::Better::High;
 use crate::Change::*;
-use crate::distance_agreement::{Rounding, pearson, rank_same, spearman};
+use crate::distance_agreement::{ROUND_SHARE, Rounding, pearson, rank_same, spearman};
 use crate::distance_pools::{Pool, draw_triple};
 use crate::scaled_table::ScaledTable;
 use crate::statistics::geometric_mean::geometric_mean;
@@ -56,7 +56,7 @@ pub struct DistanceCorrelation {
     /// How many triples are drawn from such a factor's traversals; disent draws 65,536.
     pub drawn_triples: usize,
     /// Before distances of codes are ranked they are rounded to multiples of this share of the largest one in the pool; 0
-    /// for none, as in disent. A power of two has no simple fraction halfway between two multiples.
+    /// for none, as in disent.
     pub round_share: f64,
     /// Where it is not 0, they are rounded to multiples of this distance instead.
     pub round_to: f64,
@@ -71,7 +71,7 @@ impl Default for DistanceCorrelation {
             independent_triples: 65_536,
             most_triples: 1e8,
             drawn_triples: 262_144,
-            round_share: 1.0 / 131_072.0,
+            round_share: ROUND_SHARE,
             round_to: 0.0,
         }
     }

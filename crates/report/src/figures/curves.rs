@@ -2,9 +2,10 @@
 //! each latent, in columns such as `sigma_z0`, is one panel with a line for each.
 
 use super::axis::{Axis, Spread, linear_ticks};
-use super::{LABEL, MARGIN, NOTE, TITLE, draw_title, title_height, widest};
+use super::legend::Legend;
+use super::{LABEL, MARGIN, NOTE, TITLE, draw_title, series_stroke, title_height, widest};
 use crate::canvas::{Area, Canvas};
-use crate::colour::{FAINT_INK, FRAME, GRID, series_colour, series_dash};
+use crate::colour::{FAINT_INK, FRAME, GRID, series_colour};
 use crate::loss_log::LossTable;
 use crate::stroke::Stroke;
 use crate::text::Anchor;
@@ -16,7 +17,6 @@ const PANEL_LEFT: usize = 84;
 const PANEL_TOP: usize = 44;
 const PANEL_BOTTOM: usize = 70;
 const PANEL_GAP: usize = 36;
-const LEGEND_HEIGHT: usize = 40;
 const MOST_POINTS: usize = 1000;
 /// Room to the right of lines that are named there, and the least distance of two names.
 const NAMES_WIDTH: usize = 44;
@@ -58,13 +58,14 @@ pub fn compare_losses(title: &str, runs: &[(String, &LossTable)], unit: &str, sc
     };
     let (panel_width, panel_height) = (PANEL_LEFT + plot_width, PANEL_TOP + PLOT_HEIGHT + PANEL_BOTTOM);
     let body_width = n_across * (panel_width + PANEL_GAP) - PANEL_GAP;
-    let lines = legend(runs, body_width);
-    let top = title_height(title) + lines.len() * LEGEND_HEIGHT;
+    let named = runs.iter().enumerate().map(|(series, (name, _))| (name.as_str(), series_stroke(series)));
+    let legend = Legend::new(named, MARGIN, body_width);
+    let top = title_height(title) + legend.height();
     let width = body_width.max(widest(TITLE, [title])) + 2 * MARGIN;
     let n_down = panels.len().div_ceil(n_across);
     let mut canvas = Canvas::new(width, top + n_down * (panel_height + 12) + MARGIN / 2);
     draw_title(&mut canvas, title);
-    draw_legend(&mut canvas, &lines, title_height(title));
+    legend.draw(&mut canvas, title_height(title));
     for (index, panel) in panels.iter().enumerate() {
         let x = MARGIN + index % n_across * (panel_width + PANEL_GAP);
         let y = top + index / n_across * (panel_height + 12);
@@ -215,9 +216,7 @@ fn draw_lines(canvas: &mut Canvas, panel: &Panel, steps: &Axis, values: &Axis) {
         canvas.polyline(&place(&extremes(&line.raw)), faint);
     }
     for line in &panel.lines {
-        let dash = series_dash(line.series);
-        let bold = Stroke { width: 3.0, colour: series_colour(line.series), opacity: 1.0, dash };
-        canvas.polyline(&place(&line.smooth), bold);
+        canvas.polyline(&place(&line.smooth), series_stroke(line.series));
     }
 }
 
@@ -291,43 +290,6 @@ fn round_range(low: f64, high: f64) -> (f64, f64) {
     // Ending on a marked number looks tidy, where it costs little space.
     let tidy = (high / step).ceil() * step;
     (low, if tidy - high < 0.1 * span { tidy } else { high })
-}
-
-struct LegendEntry {
-    x: usize,
-    series: usize,
-    name: String,
-}
-
-/// The entries of each line of the legend; none for a single run without a name.
-fn legend(runs: &[(String, &LossTable)], width: usize) -> Vec<Vec<LegendEntry>> {
-    let mut lines: Vec<Vec<LegendEntry>> = Vec::new();
-    let mut x = usize::MAX;
-    for (series, (name, _)) in runs.iter().enumerate().filter(|(_, (name, _))| !name.is_empty()) {
-        let entry_width = 74 + LABEL.width(name).ceil() as usize + 40;
-        if x == usize::MAX || x + entry_width > MARGIN + width {
-            lines.push(Vec::new());
-            x = MARGIN;
-        }
-        if let Some(line) = lines.last_mut() {
-            line.push(LegendEntry { x, series, name: name.clone() });
-        }
-        x += entry_width;
-    }
-    lines
-}
-
-fn draw_legend(canvas: &mut Canvas, lines: &[Vec<LegendEntry>], top: usize) {
-    for (line_index, line) in lines.iter().enumerate() {
-        let y = (top + line_index * LEGEND_HEIGHT + 10) as f32;
-        for entry in line {
-            let x = entry.x as f32;
-            let dash = series_dash(entry.series);
-            let stroke = Stroke { width: 3.0, colour: series_colour(entry.series), opacity: 1.0, dash };
-            canvas.polyline(&[(x, y), (x + 60.0, y)], stroke);
-            canvas.text(x + 74.0, y + LABEL.half_height(), &entry.name, LABEL);
-        }
-    }
 }
 
 #[cfg(test)]

@@ -11,7 +11,7 @@ use crate::text::{Anchor, TextStyle};
 const LARGEST_CELL: usize = 84;
 const SMALLEST_CELL: usize = 14;
 const LONGEST_SIDE: usize = 1400;
-const BAR_WIDTH: usize = 24;
+pub(super) const BAR_WIDTH: usize = 24;
 
 /// The matrix with colours from 0 to 1 where all cells lie there, else from −1 to 1, else from least to greatest.
 pub fn heatmap(title: &str, matrix: &Matrix) -> Canvas {
@@ -41,7 +41,8 @@ pub fn heatmap_over(title: &str, matrix: &Matrix, low: f64, high: f64) -> Canvas
         let cell = Area { x, y, width: layout.cell_width - 1, height: layout.cell_height - 1 };
         draw_cell(&mut canvas, cell, value, (value - low) / (high - low));
     }
-    draw_colour_bar(&mut canvas, &layout, low, high);
+    let (x, height) = (layout.left + layout.matrix_width + 32, layout.matrix_height.max(120));
+    draw_colour_bar(&mut canvas, Area { x, y: layout.top, width: BAR_WIDTH, height }, low, high);
     canvas
 }
 
@@ -141,15 +142,15 @@ fn cell_text(value: f64) -> String {
     text.replace('-', "−")
 }
 
-fn draw_colour_bar(canvas: &mut Canvas, layout: &Layout, low: f64, high: f64) {
-    let x = layout.left + layout.matrix_width + 32;
-    let height = layout.matrix_height.max(120);
+/// The colours from `low` to `high` in this area, upwards, with numbers to the right of it.
+pub(super) fn draw_colour_bar(canvas: &mut Canvas, bar: Area, low: f64, high: f64) {
+    let Area { x, y: top, height, .. } = bar;
     for row in 0..height {
         let colour = viridis(1.0 - row as f64 / (height - 1) as f64);
-        canvas.fill(Area { x, y: layout.top + row, width: BAR_WIDTH, height: 1 }, colour);
+        canvas.fill(Area { y: top + row, height: 1, ..bar }, colour);
     }
-    canvas.outline(Area { x, y: layout.top, width: BAR_WIDTH, height }, FRAME);
-    let (start, end) = ((layout.top + height) as f32, layout.top as f32);
+    canvas.outline(bar, FRAME);
+    let (start, end) = ((top + height) as f32, top as f32);
     let axis = Axis { low, high, start, end, spread: Spread::Linear };
     for (value, text) in axis.ticks(5) {
         let y = axis.position(value);

@@ -2,21 +2,30 @@
 
 pub mod axis;
 pub mod contact_sheet;
+pub mod cumulative;
 pub mod curves;
+pub mod distance_matrices;
 pub mod examples;
 pub mod factor_rows;
 pub mod heatmap;
+pub mod kernel;
+mod legend;
 pub mod picture_grid;
 pub mod reconstructions;
 pub mod traversals;
 
+use crate::colour::{series_colour, series_dash};
+use crate::stroke::Stroke;
 use crate::text::TextStyle;
 
 pub use contact_sheet::contact_sheet;
+pub use cumulative::{CumulativeLine, cumulative_curves, cumulative_curves_narrow};
 pub use curves::{Panels, Scale, compare_losses, loss_curves};
+pub use distance_matrices::{MatrixCell, MatrixRow, distance_matrices, distance_matrices_narrow};
 pub use examples::{ExampleImage, examples};
 pub use factor_rows::{FactorRow, evenly_spread, factor_rows};
 pub use heatmap::{heatmap, heatmap_over};
+pub use kernel::kernel_picture;
 pub use reconstructions::reconstructions;
 pub use traversals::{TraversalRow, Traversals, traversals, traversals_gif};
 
@@ -36,10 +45,16 @@ fn widest<'a>(style: TextStyle, texts: impl IntoIterator<Item = &'a str>) -> usi
     texts.into_iter().map(|text| style.width(text)).fold(0.0, f32::max).ceil() as usize
 }
 
-/// Writes the title at its place.
+/// Writes the title at its place, in smaller letters where it is too long for the canvas.
 fn draw_title(canvas: &mut crate::canvas::Canvas, title: &str) {
-    let fitting = TITLE.fit(title, (canvas.width() - 2 * MARGIN.min(canvas.width() / 2)) as f32);
+    let room = (canvas.width() - 2 * MARGIN.min(canvas.width() / 2)) as f32;
+    let style = if TITLE.width(title) <= room { TITLE } else { LABEL.bold() };
     if !title.is_empty() {
-        canvas.text(MARGIN as f32, (MARGIN + 24) as f32, &fitting, TITLE);
+        canvas.text(MARGIN as f32, (MARGIN + 24) as f32, &style.fit(title, room), style);
     }
+}
+
+/// The line of the series with this number.
+fn series_stroke(series: usize) -> Stroke {
+    Stroke { width: 3.0, colour: series_colour(series), opacity: 1.0, dash: series_dash(series) }
 }

@@ -1,6 +1,7 @@
-//! The page of a run, and of several side by side: one HTML file that needs nothing else. What was learned comes first;
+//! The page of a run, of several side by side, and of a dataset: one HTML file that needs nothing else. What was learned comes first;
 //! all numbers, the config and the commands to go on with come last.
 
+mod doctor;
 mod html;
 mod scores;
 
@@ -10,6 +11,7 @@ use unbraid_metrics::Scores;
 
 use self::html::Width;
 
+pub use doctor::{DoctorPage, PageTable, doctor_page};
 pub use html::escape;
 
 /// What a run's page shows.

@@ -7,8 +7,10 @@ use unbraid_data::{Error, Result};
 
 use crate::Outcome;
 
+mod contender;
 mod data;
 mod frameworks;
+mod losses;
 mod metrics;
 mod samplers;
 mod train;
@@ -26,6 +28,8 @@ enum Command {
     Data(data::Arguments),
     /// What a training step of each framework costs beside one of beta_vae
     Frameworks(frameworks::Arguments),
+    /// Pairs of images that each loss compares, and what a training step with it costs beside one with mse
+    Losses(losses::Arguments),
     /// Seconds that each metric takes
     Metrics(metrics::Arguments),
     /// Examples per second that each sampler draws
@@ -39,6 +43,7 @@ pub fn run(arguments: &Arguments) -> Result<Outcome> {
     match &arguments.command {
         Command::Data(arguments) => data::run(arguments),
         Command::Frameworks(arguments) => frameworks::run(arguments),
+        Command::Losses(arguments) => losses::run(arguments),
         Command::Metrics(arguments) => metrics::run(arguments),
         Command::Samplers(arguments) => samplers::run(arguments),
         Command::Train(arguments) => train::run(arguments),

@@ -1,7 +1,7 @@
 //! `unbraid data`: the images of a dataset, their statistics, examples that a sampler draws, an export for numpy, and what a
 //! file is.
 
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use clap::Subcommand;
@@ -98,12 +98,12 @@ enum Command {
 
 /// A dataset and its settings.
 #[derive(clap::Args)]
-struct Chosen {
-    /// The name of the dataset
-    name: String,
+pub(super) struct Chosen {
+    /// The name of the dataset; or your own images: an .npz file, or a folder of pictures
+    pub(super) name: String,
     /// A setting of the dataset: spacing=4, fix='{ shape = 0 }'
     #[arg(long, value_name = "KEY=VALUE")]
-    set: Vec<String>,
+    pub(super) set: Vec<String>,
 }
 
 impl Chosen {
@@ -136,15 +136,40 @@ impl Chosen {
         Ok((dataset, Sampling { entry, sampler, split }))
     }
 
-    fn settings(&self) -> Result<Table> {
+    /// The dataset, and its settings as they were given.
+    pub(super) fn open_with_settings(&self) -> Result<(Box<dyn Dataset>, Table)> {
+        let settings = self.settings()?;
+        Ok((self.build(&settings)?, settings))
+    }
+
+    /// What it was called: a name, or the path of a file.
+    pub(super) fn label(&self) -> String {
+        self.name.clone()
+    }
+
+    /// The name in the list of datasets: that of one's own images where a path was given.
+    pub(super) fn listed_name(&self) -> &str {
+        let path = Path::new(&self.name);
+        match datasets::find(&self.name).is_err() {
+            true if path.extension().is_some_and(|ending| ending == "npz") => "npz",
+            true if path.is_dir() => "folder",
+            _ => &self.name,
+        }
+    }
+
+    /// The settings as they were given, with the path of one's own images.
+    pub(super) fn settings(&self) -> Result<Table> {
         let mut settings = Table::new();
+        if self.listed_name() != self.name {
+            settings.insert("path".to_string(), Value::String(self.name.clone()));
+        }
         self.set.iter().try_for_each(|change| apply_override(&mut settings, change))?;
         Ok(settings)
     }
 
     fn build(&self, settings: &Table) -> Result<Box<dyn Dataset>> {
         let place = format!("dataset \"{}\"", self.name);
-        datasets::build(&self.name, settings).map_err(|error| in_place(error, &place))
+        datasets::build(self.listed_name(), settings).map_err(|error| in_place(error, &place))
     }
 }
 

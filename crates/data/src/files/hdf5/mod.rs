@@ -3,7 +3,7 @@
 //! Read is what h5py writes for any `libver`, after the HDF5 File Format Specification 3.0: values in one piece or in
 //! chunks of any shape, with gzip, shuffle and Fletcher's checksum or without. The list of chunks is kept in memory, so
 //! that an image in a chunk of its own takes one read and one inflate. The crate `hdf5-reader` stands damage as well,
-//! but looks the chunks of every slice up in the file, and gave single images 7 to 80 times slower than h5py.
+//! but looks the chunks of every slice up in the file, which for single images is far slower than h5py.
 //!
 //! Nothing is allocated that a file of that size could not hold, every address is checked against its length, and a
 //! file that changes while it is in use is an error.
@@ -36,6 +36,7 @@ use description::{Description, is_dataset};
 use links::{Target, is_group, links};
 use object_header::Header;
 use source::{Source, Walk, damaged};
+pub use superblock::SIGNATURE;
 use superblock::read_superblock;
 
 /// Groups in groups, deeper than anyone nests them.

@@ -4,7 +4,8 @@ use super::checksum::lookup3;
 use super::source::{Fields, Source, damaged, unsupported};
 use crate::error::{Error, Result};
 
-const SIGNATURE: &[u8; 8] = b"\x89HDF\r\n\x1a\n";
+/// The first bytes of a file, unless a user put others before them.
+pub const SIGNATURE: &[u8; 8] = b"\x89HDF\r\n\x1a\n";
 
 /// Finds the superblock, moves the source's address 0 to where it says, and tells the address of the root group's
 /// header.

@@ -1,0 +1,212 @@
+//! Published tables and figures made again: ours beside the published numbers, and whether they agree.
+//!
+//! A number agrees where it differs by no more than its row allows: half a unit of the last published digit, and where the published number
+//! was drawn at random what that may move it by.
+
+mod t1_figure_3_13;
+mod t1_figure_7_2;
+mod t1_table_3_1;
+mod t1_table_4_1;
+mod t1_table_4_2;
+mod t1_table_6_1;
+mod t4_example_3_20;
+
+use std::path::Path;
+
+use unbraid_data::error::unknown_name;
+use unbraid_data::{Dataset, Result, Seed, datasets};
+use unbraid_distances::estimate::Estimate;
+use unbraid_distances::examine::{Findings, OfPairs, Settings};
+use unbraid_distances::groups::Limits;
+use unbraid_distances::losses::Loss;
+use unbraid_distances::verdict::verdict;
+use unbraid_report::Canvas;
+
+use crate::doctor::{self, Examined};
+use crate::watch::Watch;
+
+/// Every reproduction, in the order in which they are shown.
+pub const REPRODUCTIONS: &[Entry] = &[
+    t1_table_3_1::ENTRY,
+    t1_table_4_1::ENTRY,
+    t1_table_4_2::ENTRY,
+    t1_table_6_1::ENTRY,
+    t1_figure_3_13::ENTRY,
+    t1_figure_7_2::ENTRY,
+    t4_example_3_20::ENTRY,
+];
+
+/// One row of the list of reproductions.
+pub struct Entry {
+    /// The name in commands, like `t1-table-3.1`.
+    pub name: &'static str,
+    /// What it shows, in one line.
+    pub about: &'static str,
+    /// Where it was published.
+    pub paper: &'static str,
+    /// Makes it again.
+    pub run: fn(&mut dyn Watch) -> Result<Outcome>,
+}
+
+/// What came of one.
+#[derive(Debug, Default)]
+pub struct Outcome {
+    /// Numbers and claims.
+    pub rows: Vec<Row>,
+    /// What one has to know to read them.
+    pub notes: Vec<String>,
+    /// Pictures, by the names of their files.
+    pub figures: Vec<(String, Canvas)>,
+}
+
+impl Outcome {
+    /// Whether all that was published was found again.
+    pub fn agrees(&self) -> bool {
+        self.rows.iter().all(|row| row.agrees() != Some(false))
+    }
+
+    /// Writes the pictures into a folder.
+    pub fn save_figures(&self, folder: &Path) -> Result<Vec<std::path::PathBuf>> {
+        let save = |(name, canvas): &(String, Canvas)| {
+            let path = folder.join(name);
+            canvas.save(&path).map(|()| path)
+        };
+        self.figures.iter().map(save).collect()
+    }
+}
+
+/// A published number or claim, and ours.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Row {
+    /// What it is of.
+    pub what: String,
+    /// What was published, and what was found.
+    pub value: Value,
+}
+
+/// What was published, and what was found.
+#[derive(Debug, Clone, PartialEq)]
+pub enum Value {
+    /// A number; the published one with by how much ours may differ, where there is one.
+    Number {
+        /// Ours.
+        ours: f64,
+        /// The published number, and the largest difference that agrees.
+        published: Option<(f64, f64)>,
+    },
+    /// A sentence, and whether it holds.
+    Claim {
+        /// What was found.
+        ours: String,
+        /// Whether that is what was published.
+        holds: bool,
+    },
+}
+
+impl Row {
+    /// A number beside the published one.
+    pub fn number(what: impl Into<String>, ours: f64, published: f64, allowed: f64) -> Self {
+        Self { what: what.into(), value: Value::Number { ours, published: Some((published, allowed)) } }
+    }
+
+    /// A number of which none was published.
+    pub fn ours(what: impl Into<String>, ours: f64) -> Self {
+        Self { what: what.into(), value: Value::Number { ours, published: None } }
+    }
+
+    /// A published claim.
+    pub fn claim(what: impl Into<String>, ours: impl Into<String>, holds: bool) -> Self {
+        Self { what: what.into(), value: Value::Claim { ours: ours.into(), holds } }
+    }
+
+    /// Whether it agrees with what was published; none where nothing was.
+    pub fn agrees(&self) -> Option<bool> {
+        match &self.value {
+            // A hair is for the last digit of decimal fractions.
+            Value::Number { ours, published } => {
+                published.map(|(published, allowed)| (ours - published).abs() <= allowed + 1e-9)
+            }
+            Value::Claim { holds, .. } => Some(*holds),
+        }
+    }
+}
+
+/// The row of the reproduction called `name`.
+pub fn find(name: &str) -> Result<&'static Entry> {
+    let entry = REPRODUCTIONS.iter().find(|entry| entry.name == name);
+    entry.ok_or_else(|| unknown_name("reproduction", name, REPRODUCTIONS.iter().map(|entry| entry.name)))
+}
+
+/// Opens a dataset and looks at it.
+fn look(name: &str, settings: &str, losses: &[Loss], watch: &mut dyn Watch) -> Result<(Box<dyn Dataset>, Findings)> {
+    let dataset = open(name, settings)?;
+    let findings = look_at(&*dataset, losses, watch)?;
+    Ok((dataset, findings))
+}
+
+fn open(name: &str, settings: &str) -> Result<Box<dyn Dataset>> {
+    datasets::build(name, &settings.parse().expect("settings of ours are TOML"))
+}
+
+fn look_at(dataset: &dyn Dataset, losses: &[Loss], watch: &mut dyn Watch) -> Result<Findings> {
+    doctor::look(dataset, losses, SETTINGS, watch)
+}
+
+/// All pairs along each factor of dSprites are compared, and four times as many at random as T1 draws.
+const SETTINGS: Settings = Settings { limits: Limits { n_pairs: 1 << 22, most_pairs: 1 << 24 }, seed: Seed(1) };
+
+/// Published numbers of a dataset: those of random pairs and of each factor.
+struct Table<const N: usize> {
+    dataset: &'static str,
+    settings: &'static str,
+    random: [f64; N],
+    factors: &'static [(&'static str, [f64; N])],
+}
+
+/// The rows of each table whose dataset is at hand, as the first one always is, and a note on each that is not.
+fn of_tables<const N: usize>(
+    tables: &[Table<N>],
+    losses: &[Loss],
+    watch: &mut dyn Watch,
+    rows_of: impl Fn(&Table<N>, &Findings) -> Vec<Row>,
+) -> Result<(Vec<Row>, Vec<String>)> {
+    let (mut rows, mut notes) = (Vec::new(), Vec::new());
+    for table in tables {
+        match open(table.dataset, table.settings) {
+            Ok(dataset) => rows.extend(rows_of(table, &look_at(&*dataset, losses, watch)?)),
+            Err(error) if rows.is_empty() => return Err(error),
+            Err(error) => {
+                let reason = error.to_string();
+                notes.push(format!("{} is left out: {}", table.dataset, reason.lines().next().unwrap_or_default()));
+            }
+        }
+    }
+    Ok((rows, notes))
+}
+
+fn losses(names: &[&str]) -> Result<Vec<Loss>> {
+    names.iter().map(|name| Loss::parse(name)).collect()
+}
+
+/// What was found along the factor called `name`.
+fn along<'a>(findings: &'a Findings, name: &str) -> &'a OfPairs {
+    let factor = findings.factors.iter().find(|factor| factor.name == name);
+    factor.and_then(|factor| factor.pairs.as_ref().ok()).expect("the factor is one of the dataset, and has traversals")
+}
+
+/// A correlation; what is undefined agrees with nothing.
+fn value(estimate: &std::result::Result<Estimate, String>) -> f64 {
+    estimate.as_ref().map_or(f64::NAN, |estimate| estimate.value)
+}
+
+/// Findings as the doctor shows them.
+fn examined(title: &str, dataset: &dyn Dataset, findings: Findings) -> Examined {
+    Examined {
+        title: title.to_string(),
+        dataset: title.to_string(),
+        settings: toml::Table::new(),
+        n_images: dataset.n_images(),
+        verdict: verdict(&findings),
+        findings,
+    }
+}

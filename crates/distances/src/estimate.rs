@@ -95,10 +95,12 @@ pub fn correlations(pool: &Pool, classes: &Classes, loss: usize, coincident: Coi
     let spearman =
         |counts, pairs: std::ops::Range<usize>| spearman_of(counts, &ground_classes[pairs.clone()], &classes[pairs]);
     let all = 0..perceived.len();
-    let estimate = |value: Result<f64, Constant>, of_blocks: Option<Vec<f64>>| {
-        value
-            .map(|value| Estimate { value, interval: of_blocks.and_then(|values| interval(value, &values)) })
-            .map_err(reason)
+    let estimate = |value: Result<f64, Constant>, of_blocks: Option<Vec<f64>>| match value {
+        Ok(value) if value.is_finite() => {
+            Ok(Estimate { value, interval: of_blocks.and_then(|values| interval(value, &values)) })
+        }
+        Ok(_) => Err("distances are too large for a number".to_string()),
+        Err(constant) => Err(reason(constant)),
     };
     Correlations {
         pearson: estimate(pearson(counts, all.clone()), of_blocks(&pearson)),

@@ -76,7 +76,7 @@ pub struct OfPairs {
 /// What was found of some pairs under a loss.
 #[derive(Debug, Clone, PartialEq)]
 pub struct UnderLoss {
-    /// The mean distance of different images (T1 equations 3.9 and 3.10).
+    /// The mean distance of different images, along a factor of different values (T1 equations 3.9 and 3.10).
     pub mean: f64,
     /// Its standard deviation.
     pub deviation: f64,
@@ -161,16 +161,26 @@ fn of_pairs(pool: &Pool, classes: &Classes, coincident: Coincident) -> OfPairs {
 
 fn under_loss(pool: &Pool, classes: &Classes, loss: usize, coincident: Coincident) -> UnderLoss {
     let distances = &pool.perceived[loss];
-    let n = distances.len() as f64;
-    let mean = distances.iter().sum::<f64>() / n;
-    let deviation = (distances.iter().map(|distance| (distance - mean).powi(2)).sum::<f64>() / n).sqrt();
+    // Along a factor those of different values count: a labelled sample has many images of one value.
+    let apart: Vec<f64> = match coincident {
+        Coincident::WithinGroups => distances
+            .iter()
+            .zip(&pool.ground)
+            .filter(|(_, ground)| **ground > 0.0)
+            .map(|(distance, _)| *distance)
+            .collect(),
+        _ => distances.clone(),
+    };
+    let n = apart.len().max(1) as f64;
+    let mean = apart.iter().sum::<f64>() / n;
+    let deviation = (apart.iter().map(|distance| (distance - mean).powi(2)).sum::<f64>() / n).sqrt();
     UnderLoss {
         mean,
         deviation,
         is_constant: deviation_within_groups(pool, distances).unwrap_or(deviation) <= LEAST_VARIATION * mean,
         correlations: correlations(pool, classes, loss, coincident),
         order: order_within_groups(pool, classes, loss),
-        cumulative: cumulative(distances),
+        cumulative: cumulative(&apart),
     }
 }
 

@@ -10,7 +10,7 @@ use unbraid_data::{Dataset, Rng, Seed, datasets};
 
 /// Images of a random group: many pairs for each image that is read, and still thousands of independent images.
 pub const GROUP: usize = 64;
-/// Longer traversals are drawn from; a class of a labelled sample may have thousands of images, and is cut into groups.
+/// Longer traversals are cut into random groups: a class of a labelled sample may have thousands of images.
 const LONGEST: usize = 256;
 
 /// Numbers that the images of a group have at most: each thread holds those of one group, three times.
@@ -39,19 +39,25 @@ impl Groups {
                 if size < 2 {
                     return Err("it has a single value".to_string());
                 }
-                let n_traversals = numbering.n_images() / size;
-                let n_taken = limits.n_groups(n_traversals, n_pairs(size.min(longest)));
                 let stride: usize = numbering.sizes()[factor + 1..].iter().product();
-                let of_images = index::sample(&mut rng, n_traversals, n_taken).into_iter().map(|traversal| {
-                    let first = traversal / stride * stride * size + traversal % stride;
-                    let values: Vec<usize> = match size <= longest {
-                        true => (0..size).collect(),
-                        false => sorted(index::sample(&mut seed.stream_at("values", traversal as u64), size, longest)),
-                    };
-                    values.into_iter().map(|value| first + value * stride).collect()
+                let image = |traversal: usize, value: usize| {
+                    traversal / stride * stride * size + traversal % stride + value * stride
+                };
+                // A long traversal is cut into pieces of random values.
+                let piece = if size <= longest { size } else { GROUP.min(longest) };
+                let (n_traversals, n_pieces) = (numbering.n_images() / size, size / piece);
+                let n_groups = n_traversals * n_pieces;
+                let n_taken = limits.n_groups(n_groups, n_pairs(piece));
+                let of_images = index::sample(&mut rng, n_groups, n_taken).into_iter().map(|group| {
+                    let (traversal, place) = (group / n_pieces, group % n_pieces * piece);
+                    let mut values: Vec<usize> = (0..size).collect();
+                    if piece < size {
+                        values.shuffle(&mut seed.stream_at("values", traversal as u64));
+                    }
+                    values[place..place + piece].iter().map(|&value| image(traversal, value)).collect()
                 });
-                let are_all = n_taken == n_traversals && size <= longest;
-                Ok(Self { of_images: of_images.collect(), are_all, n_values: (size <= longest).then_some(size) })
+                let are_all = n_taken == n_groups && piece == size;
+                Ok(Self { of_images: of_images.collect(), are_all, n_values: (piece == size).then_some(size) })
             }
             Err(_) => {
                 let classes = classes_of_others(dataset, factor);
@@ -133,12 +139,6 @@ fn cut(mut images: Vec<usize>, longest: usize, rng: &mut Rng) -> Vec<Vec<usize>>
 
 fn n_pairs(n: usize) -> usize {
     n * n.saturating_sub(1) / 2
-}
-
-fn sorted(places: index::IndexVec) -> Vec<usize> {
-    let mut places = places.into_vec();
-    places.sort_unstable();
-    places
 }
 
 /// Images that are alike in all other factors, and of which two differ in this one.

@@ -12,7 +12,8 @@ use crate::examine::{Findings, OfFactor, OfPairs, UnderLoss};
 const ORDERED: f64 = 0.7;
 /// Below this it does not.
 const HARDLY: f64 = 0.3;
-/// A loss helps where it lifts the order by at least this on average over factors, and hurts a factor whose order it lowers by as much.
+/// A loss helps where some factor stands better under it and the order rises by at least this on average over factors; it hurts a factor whose order it
+/// lowers by as much.
 const LEAST_GAIN: f64 = 0.05;
 /// A factor whose images differ by less than this share of random ones is faint.
 const FAINT: f64 = 0.1;
@@ -75,6 +76,10 @@ pub struct Verdict {
 
 /// The verdict on what was found.
 pub fn verdict(findings: &Findings) -> Verdict {
+    if findings.random.under[0].mean == 0.0 {
+        let summary = format!("All images look the same to {}: there is nothing to learn.", findings.losses[0].name);
+        return Verdict { summary, parts: left_out(findings).into_iter().collect(), better_loss: None };
+    }
     let better_loss = better_loss(findings);
     let parts = [
         order_of_learning(findings),
@@ -82,6 +87,7 @@ pub fn verdict(findings: &Findings) -> Verdict {
         ties(findings),
         Some(other_losses(findings, better_loss)),
         Some(as_a_whole(findings)),
+        few_pairs(findings),
         left_out(findings),
     ];
     Verdict { summary: summary(findings, better_loss), parts: parts.into_iter().flatten().collect(), better_loss }
@@ -105,6 +111,10 @@ fn summary(findings: &Findings, better_loss: Option<usize>) -> String {
         (0, 0, 0) if known(findings).next().is_none() => {
             "No two images differ in one factor alone, so nothing can be said of single factors.".to_string()
         }
+        (0, 0, 0) if !of(Standing::Unknown).is_empty() => format!(
+            "Too few images differ in one factor alone to tell whether {loss} sees the order of {}.",
+            names(&of(Standing::Unknown))
+        ),
         (0, 0, 0) => format!("No factor has an order that {loss} could miss."),
         (_, 0, 0) => {
             format!("{loss} sees the order of every factor that has one: distances are no obstacle to disentangling.")
@@ -124,7 +134,7 @@ fn summary(findings: &Findings, better_loss: Option<usize>) -> String {
         }
     };
     match better_loss {
-        Some(better) => format!("{first} {} helps: see below.", findings.losses[better].name),
+        Some(better) => format!("{first} {} orders them better: see below.", findings.losses[better].name),
         None => first,
     }
 }
@@ -204,7 +214,12 @@ fn better_loss(findings: &Findings) -> Option<usize> {
     };
     let first = mean_order(0)?;
     let others = (1..findings.losses.len()).filter_map(|loss| Some((loss, mean_order(loss)?)));
-    others.max_by(|a, b| a.1.total_cmp(&b.1)).filter(|(_, order)| *order >= first + LEAST_GAIN).map(|(loss, _)| loss)
+    let best = others.max_by(|a, b| a.1.total_cmp(&b.1)).filter(|(_, order)| *order >= first + LEAST_GAIN)?.0;
+    let stands_better = |(factor, pairs): (&OfFactor, &OfPairs)| {
+        let [before, after] = [0, best].map(|loss| Standing::of(factor, &pairs.under[loss]));
+        after != before && matches!(after, Standing::Ordered | Standing::InPart) && before != Standing::Ordered
+    };
+    with_an_order(findings).any(stands_better).then_some(best)
 }
 
 /// Factors whose order could be told.
@@ -239,7 +254,13 @@ fn other_losses(findings: &Findings, better_loss: Option<usize>) -> (String, Str
         );
     }
     let Some(better) = better_loss else {
-        return (heading, format!("{} would not order the factors better than {first} on average.", names(&others)));
+        return (
+            heading,
+            format!(
+                "No factor would stand better under {} than under {first}, or others would lose more.",
+                names(&others)
+            ),
+        );
     };
     let loss = &findings.losses[better];
     let (mut changes, mut worse) = (Vec::new(), Vec::new());
@@ -256,6 +277,8 @@ fn other_losses(findings: &Findings, better_loss: Option<usize>) -> (String, Str
         changes.join(", "),
         loss.as_setting()
     );
+    let [before, after] = [0, better].map(|loss| findings.random.under[loss].mean);
+    text += &format!(". Its distances are {:.1} times as large, and beta has to follow", after / before);
     if !worse.is_empty() {
         text += &format!(". It orders {} worse", names(&worse));
     }
@@ -277,6 +300,19 @@ fn as_a_whole(findings: &Findings) -> (String, String) {
         of_losses.join(", ")
     );
     ("All factors together".to_string(), text)
+}
+
+/// Fewer pairs say little.
+const FEW_PAIRS: usize = 100;
+
+fn few_pairs(findings: &Findings) -> Option<(String, String)> {
+    let few: Vec<&str> = known(findings)
+        .filter(|(_, pairs)| pairs.n_pairs < FEW_PAIRS)
+        .map(|(factor, _)| factor.name.as_str())
+        .collect();
+    let text =
+        format!("What is said of {} rests on fewer than {FEW_PAIRS} pairs of images, and may be chance.", names(&few));
+    (!few.is_empty()).then(|| ("Few pairs".to_string(), text))
 }
 
 fn left_out(findings: &Findings) -> Option<(String, String)> {
@@ -336,7 +372,7 @@ mod tests {
             cumulative: Vec::new(),
         };
         let pairs = |numbers: [(f64, f64); 2]| OfPairs {
-            n_pairs: 10,
+            n_pairs: 1000,
             are_all: true,
             under: numbers.map(under).to_vec(),
             matrices: Vec::new(),
@@ -381,13 +417,25 @@ mod tests {
         assert!(part("Mixed").unwrap().starts_with("place and turn move images about equally far"));
         let loss = part("Which loss").unwrap();
         assert!(loss.contains("tint 0.10 to 0.90") && loss.ends_with("It orders turn worse"), "{loss}");
+        assert!(loss.contains("Its distances are 1.0 times as large"), "{loss}");
         assert_eq!(part("Not looked at"), None);
     }
 
     #[test]
     fn a_small_gain_is_none() {
-        let findings = made_up(&[("place", 8, true, [(0.5, 0.69), (0.5, 0.71)])]);
-        assert_eq!(verdict(&findings).better_loss, None);
+        // One that is too small, one among the ordered, and one that helps nobody.
+        for orders in [[0.69, 0.71], [0.75, 0.99], [-0.4, 0.0]] {
+            let findings = made_up(&[("place", 8, true, orders.map(|order| (0.5, order)))]);
+            assert_eq!(verdict(&findings).better_loss, None, "{orders:?}");
+        }
+    }
+
+    #[test]
+    fn images_that_are_all_the_same_are_told() {
+        let mut findings = made_up(&[("place", 8, true, [(0.0, 0.0), (0.0, 0.0)])]);
+        findings.random.under[0].mean = 0.0;
+        let verdict = verdict(&findings);
+        assert!(verdict.summary.starts_with("All images look the same to mse") && verdict.parts.is_empty());
     }
 
     #[test]

@@ -143,7 +143,7 @@ fn check_fixed(tensors: &SafeTensors<'_>, learner: &Learner) -> Result<()> {
         if shape != tensor.dims() || values != floats(tensor.clone().inner()) {
             let message = format!("\"{name}\" is not what the checkpoint was trained with");
             return Err(Error::new(message).help(
-                "the run that it is taken from was trained further, or is another one: put back the run that this one began with",
+                "the file of the kernel or the run that it is taken from was trained further, or is another one: put back what this run began with",
             ));
         }
     }

@@ -108,7 +108,10 @@ fn as_text(distances: &RunDistances) -> String {
     combined.extend(numbers(&distances.agreements));
     rows.push(combined);
     let mut text = numbers_table(&header, &rows, table_width());
-    text += &format!("\nimages and reconstructions are compared by {}, latents by L1\n", distances.loss);
+    text += &format!(
+        "\nimages and reconstructions are compared by {}, codes by L1 in correlations and by L2 in the picture; posteriors by the KL divergence of the row's from the column's\n",
+        distances.loss
+    );
     let left_out = distances.left_out.iter().map(|(what, why)| format!("{what} left out: {why}\n"));
     let undefined = undefined(distances).into_iter().map(|(name, why)| format!("{name} is not defined: {why}\n"));
     let notes = distances.notes.iter().map(|note| format!("note: {note}\n"));

@@ -4,7 +4,7 @@ use std::path::{Path, PathBuf};
 
 use unbraid_data::error::Error;
 use unbraid_data::words::listed;
-use unbraid_data::{Result, Seed};
+use unbraid_data::{Dataset, Result, Seed};
 use unbraid_distances::examine::{Findings, Settings};
 use unbraid_distances::groups::Limits;
 use unbraid_distances::losses::Loss;
@@ -36,8 +36,8 @@ pub struct Arguments {
     dataset: Chosen,
 
     /// Losses to look through, the first being the one to judge: mse, mae, mse_box31, mse_gaussian31 (or another radius), or a kernel,
-    /// KERNEL.npy
-    #[arg(long, value_name = "NAMES", value_delimiter = ',', default_value = "mse,mse_box31,mse_gaussian31")]
+    /// KERNEL.npy [default: mse and both blurs, which reach half an image: mse,mse_box31,mse_gaussian31 for 64 pixels]
+    #[arg(long, value_name = "NAMES", value_delimiter = ',')]
     loss: Vec<String>,
 
     /// Pairs that are drawn, about, along each factor and at random, where not all are compared; up to four times as many along a factor
@@ -64,9 +64,10 @@ pub struct Arguments {
 
 /// Carries out the command.
 pub fn run(arguments: &Arguments) -> Result<Outcome> {
-    let losses: Vec<Loss> = arguments.loss.iter().map(|text| Loss::parse(text.trim())).collect::<Result<_>>()?;
-    check_names(&losses)?;
+    let named: Vec<Loss> = arguments.loss.iter().map(|text| Loss::parse(text.trim())).collect::<Result<_>>()?;
+    check_names(&named)?;
     let (dataset, settings) = arguments.dataset.open_with_settings()?;
+    let losses = if named.is_empty() { usual_losses(&*dataset)? } else { named };
     let examined = {
         let mut progress = Progress::new();
         let findings = look(&*dataset, &losses, arguments.settings(&losses), &mut progress)?;
@@ -93,7 +94,7 @@ pub fn run(arguments: &Arguments) -> Result<Outcome> {
     }
     print_findings(&examined)?;
     if let Some(page) = written.as_ref().and_then(|written| written.first()) {
-        print(format!("\ndistance matrices, cumulative curves, traversals: {}", page.display()))?;
+        print(format!("\npage: {}", page.display()))?;
     }
     Ok(Outcome::Done)
 }
@@ -107,6 +108,16 @@ impl Arguments {
         };
         Settings { limits: Limits { n_pairs, most_pairs }, seed: Seed(self.seed) }
     }
+}
+
+/// Squared error and both blurs, as T1 has them for images of 64 pixels.
+fn usual_losses(dataset: &dyn Dataset) -> Result<Vec<Loss>> {
+    let shape = dataset.image_shape();
+    let radius = (shape.height.min(shape.width).saturating_sub(1) / 2).clamp(1, 255);
+    [String::from("mse"), format!("mse_box{radius}"), format!("mse_gaussian{radius}")]
+        .iter()
+        .map(|name| Loss::parse(name))
+        .collect()
 }
 
 /// Refuses the same name twice: a table would have two columns that cannot be told apart.

@@ -162,7 +162,10 @@ fn tell_one(row: &Row, as_json: bool) -> Result<Outcome> {
     if let Some(published) = row.published() {
         print(format!("read from {} ({}), published at {}\n", published.names[0], published.size, published.place))?;
     }
-    print(format!("in a config:\n{}", row.in_a_config()?))?;
+    match row.kind {
+        "reproduction" => print(format!("  unbraid reproduce {}", row.name))?,
+        _ => print(format!("in a config:\n{}", row.in_a_config()?))?,
+    }
     Ok(Outcome::Done)
 }
 

@@ -17,7 +17,7 @@ pub fn findings_json(examined: &Examined) -> Value {
     for factor in &findings.factors {
         let mut value = match &factor.pairs {
             Ok(pairs) => of_pairs(pairs, losses),
-            Err(reason) => json!({ "undefined": { "all": reason } }),
+            Err(reason) => nothing(losses, reason),
         };
         value["size"] = json!(factor.size);
         value["has_order"] = json!(factor.has_order);
@@ -72,6 +72,22 @@ fn of_pairs(pairs: &OfPairs, losses: &[Loss]) -> Value {
     if !undefined.is_empty() {
         value["undefined"] = Value::Object(undefined);
     }
+    value
+}
+
+/// The same keys where a factor could not be followed.
+fn nothing(losses: &[Loss], reason: &str) -> Value {
+    let nulls = || Value::Object(losses.iter().map(|loss| (loss.name.clone(), Value::Null)).collect());
+    let of_losses =
+        ["pearson", "spearman", "pearson_interval", "spearman_interval", "order", "constant", "mean", "std"];
+    let mut value = json!({
+        "n_pairs": 0,
+        "all_pairs": true,
+        "distance_mean": null,
+        "distance_std": null,
+        "undefined": { "all": reason },
+    });
+    of_losses.into_iter().chain(["standing"]).for_each(|key| value[key] = nulls());
     value
 }
 

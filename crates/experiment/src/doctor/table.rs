@@ -21,21 +21,30 @@ pub fn findings_rows(findings: &Findings) -> (Vec<String>, Vec<Vec<String>>) {
 
 fn row(name: &str, factor: Option<&OfFactor>, pairs: &OfPairs) -> Vec<String> {
     let first = &pairs.under[0];
-    let mut row = vec![name.to_string(), format!("{:.4}", first.mean), format!("{:.4}", first.deviation)];
+    let mut row = vec![name.to_string(), distance_text(first.mean), distance_text(first.deviation)];
     for under in &pairs.under {
-        row.push(estimate_text(&under.correlations.pearson));
-        row.push(estimate_text(&under.correlations.spearman));
+        row.push(estimate_text(&under.correlations.pearson, pairs));
+        row.push(estimate_text(&under.correlations.spearman, pairs));
         row.push(factor.map_or("", |factor| Standing::of(factor, under).word()).to_string());
     }
     row
 }
 
-/// `0.58`, or `0.58 ±0.01` where pairs were drawn and that can be seen in the digits.
-fn estimate_text(estimate: &Result<Estimate, String>) -> String {
+/// Four decimals, as in T1; two digits of what these would not show.
+fn distance_text(distance: f64) -> String {
+    match distance {
+        0.0 | 0.001..1e6 => format!("{distance:.4}"),
+        _ => format!("{distance:.1e}"),
+    }
+}
+
+/// `0.58`, or `0.58 ±0.01` where pairs were drawn and that can be seen in the digits; `±?` where too few were drawn to tell.
+fn estimate_text(estimate: &Result<Estimate, String>, pairs: &OfPairs) -> String {
     match estimate {
         Ok(Estimate { value, interval: Some([low, high]) }) if high - low >= 0.01 => {
             format!("{value:.2} ±{:.2}", (high - low) / 2.0)
         }
+        Ok(Estimate { value, interval: None }) if !pairs.are_all => format!("{value:.2} ±?"),
         Ok(Estimate { value, .. }) => format!("{value:.2}"),
         Err(_) => "–".to_string(),
     }

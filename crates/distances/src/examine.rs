@@ -84,6 +84,8 @@ pub struct UnderLoss {
     pub is_constant: bool,
     /// With the distances of the factors, an image with itself being a pair as in T1.
     pub correlations: Correlations,
+    /// The share of pairs that look about as far apart as the farthest of their group: 1 where all do, 0 where none but the farthest does.
+    pub saturated: f64,
     /// Spearman's correlation of different images within groups, on average: whether those that differ more look so.
     pub order: std::result::Result<Estimate, String>,
     /// Distances and the share of pairs that are at most as far apart (T1 figure 3.13).
@@ -179,6 +181,7 @@ fn under_loss(pool: &Pool, classes: &Classes, loss: usize, coincident: Coinciden
         deviation,
         is_constant: deviation_within_groups(pool, distances).unwrap_or(deviation) <= LEAST_VARIATION * mean,
         correlations: correlations(pool, classes, loss, coincident),
+        saturated: saturated(pool, distances),
         order: order_within_groups(pool, classes, loss),
         cumulative: cumulative(&apart),
     }
@@ -198,6 +201,24 @@ fn deviation_within_groups(pool: &Pool, distances: &[f64]) -> Option<f64> {
         }
     }
     (n > 0).then(|| (squares / n as f64).sqrt())
+}
+
+/// What counts as about as far apart as the farthest.
+const NEARLY: f64 = 0.98;
+
+fn saturated(pool: &Pool, distances: &[f64]) -> f64 {
+    let (mut rest, mut n_far, mut n) = (distances, 0, 0);
+    for size in pool.group_sizes.iter().copied() {
+        let (group, others) = rest.split_at(size * (size - 1) / 2);
+        rest = others;
+        if group.len() > 1 {
+            let farthest = group.iter().copied().fold(0.0, f64::max);
+            // The farthest one itself is no sign of anything.
+            n_far += group.iter().filter(|distance| **distance >= NEARLY * farthest).count() - 1;
+            n += group.len() - 1;
+        }
+    }
+    if n == 0 { 0.0 } else { n_far as f64 / n as f64 }
 }
 
 /// The mean distance of each two values over all groups, where all have an image of each.
@@ -288,6 +309,11 @@ mod tests {
         );
         assert_eq!(pairs.under[0].cumulative, [(0.03125, 1.0)]);
         assert_eq!(pairs.under[0].order, Ok(Estimate { value: 0.0, interval: None }));
+        assert_eq!(pairs.under[0].saturated, 1.0);
+        // Squares that overlap with their next neighbours alone: of 28 pairs 21 are far, one of which is the farthest.
+        let found = findings("xy_squares", "squares = 1\nrgb = false\ngrid = 8\nspacing = 7", &["mse"]);
+        let saturated = found.factors[0].pairs.as_ref().unwrap().under[0].saturated;
+        assert!((saturated - 20.0 / 27.0).abs() < 1e-12, "{saturated}");
     }
 
     #[test]

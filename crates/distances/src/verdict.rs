@@ -12,6 +12,8 @@ use crate::examine::{Findings, OfFactor, OfPairs, UnderLoss};
 const ORDERED: f64 = 0.7;
 /// Below this it does not.
 const HARDLY: f64 = 0.3;
+/// From this share of pairs on that look as far apart as the farthest, order is seen among near ones alone.
+const SATURATED: f64 = 0.4;
 /// A loss helps where some factor stands better under it and the order rises by at least this on average over factors; it hurts a factor whose order it
 /// lowers by as much.
 const LEAST_GAIN: f64 = 0.05;
@@ -23,6 +25,8 @@ const FAINT: f64 = 0.1;
 pub enum Standing {
     /// Values that are farther apart look farther apart.
     Ordered,
+    /// Near ones do, and all that are farther apart look alike.
+    NearOnly,
     /// They do so in part.
     InPart,
     /// They hardly do.
@@ -44,6 +48,7 @@ impl Standing {
         match &under.order {
             Err(_) => Self::Unknown,
             Ok(_) if under.is_constant => Self::Constant,
+            Ok(order) if order.value >= ORDERED && under.saturated >= SATURATED => Self::NearOnly,
             Ok(order) if order.value >= ORDERED => Self::Ordered,
             Ok(order) if order.value >= HARDLY => Self::InPart,
             Ok(_) => Self::Hardly,
@@ -54,11 +59,21 @@ impl Standing {
     pub fn word(self) -> &'static str {
         match self {
             Self::Ordered => "ordered",
+            Self::NearOnly => "near only",
             Self::InPart => "in part",
             Self::Hardly => "hardly",
             Self::Constant => "not at all",
             Self::NoneWanted => "no order",
             Self::Unknown => "unknown",
+        }
+    }
+
+    /// For setting losses beside each other: the greater, the better.
+    fn rank(self) -> usize {
+        match self {
+            Self::Constant | Self::Hardly => 0,
+            Self::InPart | Self::NearOnly => 1,
+            Self::Ordered | Self::NoneWanted | Self::Unknown => 2,
         }
     }
 }
@@ -84,6 +99,7 @@ pub fn verdict(findings: &Findings) -> Verdict {
     let parts = [
         order_of_learning(findings),
         unseen(findings),
+        near_only(findings),
         ties(findings),
         Some(other_losses(findings, better_loss)),
         Some(as_a_whole(findings)),
@@ -105,8 +121,8 @@ fn with_standing(findings: &Findings, loss: usize, wanted: Standing) -> Vec<&str
 fn summary(findings: &Findings, better_loss: Option<usize>) -> String {
     let loss = &findings.losses[0].name;
     let of = |standing| with_standing(findings, 0, standing);
-    let (ordered, part, hardly, constant) =
-        (of(Standing::Ordered), of(Standing::InPart), of(Standing::Hardly), of(Standing::Constant));
+    let (ordered, hardly, constant) = (of(Standing::Ordered), of(Standing::Hardly), of(Standing::Constant));
+    let part = [of(Standing::NearOnly), of(Standing::InPart)].concat();
     let first = match (ordered.len(), part.len(), hardly.len() + constant.len()) {
         (0, 0, 0) if known(findings).next().is_none() => {
             "No two images differ in one factor alone, so nothing can be said of single factors.".to_string()
@@ -122,6 +138,7 @@ fn summary(findings: &Findings, better_loss: Option<usize>) -> String {
         (0, 0, _) => format!(
             "{loss} sees the order of no factor: a VAE trained with it is not expected to disentangle this data."
         ),
+        (0, _, 0) => format!("{loss} sees the order of {} in part.", names(&part)),
         (_, _, 0) => format!("{loss} sees the order of {}, and of {} in part.", names(&ordered), names(&part)),
         _ => {
             let seen: Vec<&str> = ordered.iter().chain(&part).copied().collect();
@@ -190,6 +207,16 @@ fn unseen(findings: &Findings) -> Option<(String, String)> {
     Some(("Not ordered".to_string(), text))
 }
 
+fn near_only(findings: &Findings) -> Option<(String, String)> {
+    let near = with_standing(findings, 0, Standing::NearOnly);
+    let text = format!(
+        "Along {} near values are told apart by how far they are, and all that are farther look equally far apart to {}: a VAE finds neighbours, and may bend or fold the whole.",
+        names(&near),
+        findings.losses[0].name
+    );
+    (!near.is_empty()).then(|| ("Near only".to_string(), text))
+}
+
 /// Factors that move images equally far, the farthest, can be mixed without cost.
 fn ties(findings: &Findings) -> Option<(String, String)> {
     let means: Vec<(&str, f64)> =
@@ -217,7 +244,7 @@ fn better_loss(findings: &Findings) -> Option<usize> {
     let best = others.max_by(|a, b| a.1.total_cmp(&b.1)).filter(|(_, order)| *order >= first + LEAST_GAIN)?.0;
     let stands_better = |(factor, pairs): (&OfFactor, &OfPairs)| {
         let [before, after] = [0, best].map(|loss| Standing::of(factor, &pairs.under[loss]));
-        after != before && matches!(after, Standing::Ordered | Standing::InPart) && before != Standing::Ordered
+        after.rank() > before.rank()
     };
     with_an_order(findings).any(stands_better).then_some(best)
 }
@@ -367,6 +394,7 @@ mod tests {
             mean,
             deviation: mean / 2.0,
             is_constant: false,
+            saturated: 0.0,
             correlations: Correlations { pearson: Err(String::new()), spearman: Err("not looked at".to_string()) },
             order: Ok(Estimate { value: order, interval: None }),
             cumulative: Vec::new(),
@@ -428,6 +456,14 @@ mod tests {
             let findings = made_up(&[("place", 8, true, orders.map(|order| (0.5, order)))]);
             assert_eq!(verdict(&findings).better_loss, None, "{orders:?}");
         }
+    }
+
+    #[test]
+    fn squares_that_overlap_with_their_neighbours_alone_are_seen_near() {
+        let verdict = verdict_on("squares = 1\ngrid = 25\nspacing = 2");
+        assert!(verdict.summary.starts_with("mse sees the order of x_R and y_R in part."), "{}", verdict.summary);
+        assert_eq!(verdict.better_loss, Some(1));
+        assert!(verdict.parts.iter().any(|(heading, _)| heading == "Near only"));
     }
 
     #[test]

@@ -65,6 +65,7 @@ fn of_pairs(pairs: &OfPairs, losses: &[Loss]) -> Value {
         "spearman_interval": by_loss(losses, under, |under| interval(&under.correlations.spearman)),
         "order": by_loss(losses, under, |under| number(&under.order)),
         "constant": by_loss(losses, under, |under| json!(under.is_constant)),
+        "saturated": by_loss(losses, under, |under| json!(under.saturated)),
         "mean": by_loss(losses, under, |under| json!(under.mean)),
         "std": by_loss(losses, under, |under| json!(under.deviation)),
     });
@@ -78,8 +79,17 @@ fn of_pairs(pairs: &OfPairs, losses: &[Loss]) -> Value {
 /// The same keys where a factor could not be followed.
 fn nothing(losses: &[Loss], reason: &str) -> Value {
     let nulls = || Value::Object(losses.iter().map(|loss| (loss.name.clone(), Value::Null)).collect());
-    let of_losses =
-        ["pearson", "spearman", "pearson_interval", "spearman_interval", "order", "constant", "mean", "std"];
+    let of_losses = [
+        "pearson",
+        "spearman",
+        "pearson_interval",
+        "spearman_interval",
+        "order",
+        "constant",
+        "saturated",
+        "mean",
+        "std",
+    ];
     let mut value = json!({
         "n_pairs": 0,
         "all_pairs": true,

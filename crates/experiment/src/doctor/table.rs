@@ -21,7 +21,9 @@ pub fn findings_rows(findings: &Findings) -> (Vec<String>, Vec<Vec<String>>) {
 
 fn row(name: &str, factor: Option<&OfFactor>, pairs: &OfPairs) -> Vec<String> {
     let first = &pairs.under[0];
-    let mut row = vec![name.to_string(), distance_text(first.mean), distance_text(first.deviation)];
+    // What is left of distances that are all the same is rounding.
+    let deviation = if first.deviation <= 1e-9 * first.mean { 0.0 } else { first.deviation };
+    let mut row = vec![name.to_string(), distance_text(first.mean), distance_text(deviation)];
     for under in &pairs.under {
         row.push(estimate_text(&under.correlations.pearson, pairs));
         row.push(estimate_text(&under.correlations.spearman, pairs));

@@ -120,6 +120,9 @@ fn a_config_file_gives_the_same_kernel() {
     place.output(&small(&["--steps", "20", "--out", "a"]));
     place.output(&["learn-kernel", "--config", "a/config.toml", "--out", "b"]);
     assert!(files(&place.path("a")) == files(&place.path("b")));
+    // Left out, the folder is called after the dataset.
+    place.output(&["learn-kernel", "--config", "a/config.toml"]);
+    assert!(files(&place.path("a")) == files(&place.path("kernels/xy_squares")));
 }
 
 #[test]

@@ -68,23 +68,24 @@ pub struct Arguments {
     #[arg(long, value_name = "N")]
     seed: Option<i64>,
 
-    /// Where the kernel goes: kernel.npy, kernel.png, losses.csv, config.toml and a checkpoint
+    /// Where the kernel goes: kernel.npy, kernel.png, losses.csv, config.toml and a checkpoint [default: kernels/DATASET]
     #[arg(long, value_name = "FOLDER")]
-    out: PathBuf,
+    out: Option<PathBuf>,
 }
 
 /// Carries out the command.
 pub fn run(arguments: &Arguments) -> Result<Outcome> {
     let config = arguments.config()?;
     let dataset = config.open()?;
-    let folder = KernelFolder::begin(&arguments.out, &config)?;
+    let out = arguments.out.clone().unwrap_or_else(|| Path::new("kernels").join(&config.dataset.name));
+    let folder = KernelFolder::begin(&out, &config)?;
     let mut watcher = Watcher::new()?;
     let ending = learn(&config, dataset.as_ref(), &folder, &mut watcher)?;
     watcher.finish();
     if let Ending::Stopped(step) = ending {
         print(format!(
             "stopped and saved after step {step}; to go on, give the same command again, or\n  {}",
-            going_on(&arguments.out)
+            going_on(&out)
         ))?;
         return Ok(Outcome::Stopped);
     }

@@ -68,6 +68,8 @@ enum Command {
     Report(commands::report::Arguments),
     /// Make a published table or figure again, ours beside the published numbers
     Reproduce(commands::reproduce::Arguments),
+    /// Search for the weight of the KL divergence at which a config's first latent goes out, by short trainings
+    SuggestBeta(commands::suggest_beta::Arguments),
     /// Measure how fast this machine is at it
     Bench(commands::bench::Arguments),
 }
@@ -144,6 +146,7 @@ fn run(arguments: Arguments) -> Result<Outcome> {
         Command::Distances(arguments) => commands::distances::run(&arguments),
         Command::Report(arguments) => commands::report::run(&arguments),
         Command::Reproduce(arguments) => commands::reproduce::run(&arguments),
+        Command::SuggestBeta(arguments) => commands::suggest_beta::run(&arguments),
         Command::Bench(arguments) => commands::bench::run(&arguments),
     }
 }

@@ -1,5 +1,6 @@
 //! A config in, the stages in order, a record out.
 
+pub mod beta_search;
 pub mod config;
 pub mod config_settings;
 pub mod dataset_pictures;
@@ -20,6 +21,7 @@ pub mod run;
 pub mod run_distances;
 pub mod selection;
 pub mod status;
+pub mod step_time;
 pub mod train;
 pub mod trained_run;
 pub mod watch;

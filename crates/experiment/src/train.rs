@@ -100,7 +100,8 @@ pub fn train(
     Ok(Ending::Finished)
 }
 
-fn loading(config: &Config, prepared: &Prepared) -> Loading {
+/// What the batches of a run are filled with.
+pub(crate) fn loading(config: &Config, prepared: &Prepared) -> Loading {
     Loading {
         dataset: prepared.dataset.clone(),
         sampler: prepared.sampler.clone(),
@@ -130,7 +131,8 @@ fn push(log: &mut LossLog, losses: &StepLosses) -> Result<()> {
     log.push(losses.step as usize, &values)
 }
 
-fn on_device(batch: LoadedBatch, n_images: usize, learner: &Learner) -> Batch {
+/// A batch as the learner takes it.
+pub(crate) fn on_device(batch: LoadedBatch, n_images: usize, learner: &Learner) -> Batch {
     let pixels = learner.model.image_shape.n_pixels();
     let members = batch.members.into_iter().map(|member| Member {
         images: learner.model.parameters.tensor(member.pixels, [member.numbers.len(), pixels]),

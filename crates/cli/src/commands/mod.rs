@@ -27,6 +27,7 @@ pub mod list;
 pub mod report;
 pub mod reproduce;
 pub mod resume;
+pub mod suggest_beta;
 pub mod train;
 pub mod traverse;
 

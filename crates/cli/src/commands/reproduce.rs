@@ -3,43 +3,81 @@
 use std::path::{Path, PathBuf};
 
 use serde_json::{Value as Json, json};
-use unbraid_data::Result;
 use unbraid_data::whole_file::create_folder;
-use unbraid_experiment::reproductions::{self, Entry, Outcome as Found, Row, Value};
+use unbraid_data::{Error, Result};
+use unbraid_experiment::Watch;
+use unbraid_experiment::reproductions::spread::{PublishedMean, Spread};
+use unbraid_experiment::reproductions::{self, Entry, Outcome as Found, Request, Row, Run, Scale, Value};
 use unbraid_report::tables::numbers_table;
 
 use crate::Outcome;
-use crate::output::print;
+use crate::output::{print, tell};
 use crate::progress::Progress;
+use crate::watching::Watcher;
+
+const USE: &str = "\
+`unbraid list reproductions` prints the names. Exits with 1 where a number is off by more than its row allows.
+
+Some train models, at a scale: smoke (seconds, nothing is compared), small (minutes to a quarter of an hour on two cores; the default) or paper (as \
+published: it says before how many runs that are and about how many hours). Every run is kept in FOLDER/runs, and the same command goes on where it was \
+stopped or killed.";
 
 /// Arguments of the command.
 #[derive(clap::Args)]
-#[command(
-    after_help = "`unbraid list reproductions` prints the names. Exits with 1 where a number is off by more than its row allows."
-)]
+#[command(after_help = USE)]
 pub struct Arguments {
     /// The table or figure, like t1-table-4.2
     name: String,
+
+    /// How much is trained, for those that train: smoke, small or paper [default: small]
+    #[arg(long, value_enum)]
+    scale: Option<ScaleName>,
 
     /// Print JSON: rows with what, published, ours, difference, allowed and agrees
     #[arg(long)]
     json: bool,
 
-    /// Where pictures go, for those that have some
+    /// Where pictures and trained runs go [default: reproductions/NAME, or reproductions/NAME-SCALE for those that train]
     #[arg(long, value_name = "FOLDER")]
     out: Option<PathBuf>,
+}
+
+/// A scale, as it is written.
+#[derive(Clone, Copy, clap::ValueEnum)]
+enum ScaleName {
+    Smoke,
+    Small,
+    Paper,
+}
+
+impl From<ScaleName> for Scale {
+    fn from(name: ScaleName) -> Self {
+        match name {
+            ScaleName::Smoke => Self::Smoke,
+            ScaleName::Small => Self::Small,
+            ScaleName::Paper => Self::Paper,
+        }
+    }
 }
 
 /// Carries out the command.
 pub fn run(arguments: &Arguments) -> Result<Outcome> {
     let entry = reproductions::find(&arguments.name)?;
-    let found = {
-        let mut progress = Progress::new();
-        let found = (entry.run)(&mut progress)?;
-        progress.clear();
-        found
+    let (found, folder) = match entry.run {
+        Run::Untrained(make) => (Some(make_untrained(make, arguments)?), folder_of_untrained(entry, arguments)),
+        Run::Trained(make) => {
+            let (found, folder) = make_trained(make, entry, arguments)?;
+            (found, Some(folder))
+        }
     };
-    let figures = save(entry, &found, arguments)?;
+    let Some(found) = found else { return Ok(Outcome::Stopped) };
+    let figures = match folder {
+        Some(folder) if !found.figures.is_empty() => {
+            create_folder(&folder)?;
+            found.save_figures(&folder)?
+        }
+        _ => Vec::new(),
+    };
     if arguments.json {
         print(format!("{:#}", as_json(entry, &found, &figures)))?;
     } else {
@@ -48,18 +86,40 @@ pub fn run(arguments: &Arguments) -> Result<Outcome> {
     Ok(if found.agrees() { Outcome::Done } else { Outcome::Differs })
 }
 
-/// Pictures are written beside a table, and with JSON where a folder is given.
-fn save(entry: &Entry, found: &Found, arguments: &Arguments) -> Result<Vec<PathBuf>> {
-    let folder = match (&arguments.out, arguments.json) {
-        (Some(folder), _) => folder.clone(),
-        (None, true) => return Ok(Vec::new()),
-        (None, false) => Path::new("reproductions").join(entry.name),
-    };
-    if found.figures.is_empty() {
-        return Ok(Vec::new());
+fn make_untrained(make: fn(&mut dyn Watch) -> Result<Found>, arguments: &Arguments) -> Result<Found> {
+    if arguments.scale.is_some() {
+        return Err(
+            Error::new(format!("{} trains nothing, and has no scale", arguments.name)).help("leave --scale out")
+        );
     }
-    create_folder(&folder)?;
-    found.save_figures(&folder)
+    let mut progress = Progress::new();
+    let found = make(&mut progress)?;
+    progress.clear();
+    Ok(found)
+}
+
+/// Pictures are written beside a table, and with JSON where a folder is given.
+fn folder_of_untrained(entry: &Entry, arguments: &Arguments) -> Option<PathBuf> {
+    let named = || (!arguments.json).then(|| Path::new("reproductions").join(entry.name));
+    arguments.out.clone().or_else(named)
+}
+
+/// What was found, nothing where the user stopped it, and the folder.
+fn make_trained(
+    make: fn(&Request, &mut dyn Watch) -> Result<Option<Found>>,
+    entry: &Entry,
+    arguments: &Arguments,
+) -> Result<(Option<Found>, PathBuf)> {
+    let scale: Scale = arguments.scale.unwrap_or(ScaleName::Small).into();
+    let named = || Path::new("reproductions").join(format!("{}-{}", entry.name, scale.name()));
+    let folder = arguments.out.clone().unwrap_or_else(named);
+    let mut watcher = Watcher::new()?;
+    let found = make(&Request { scale, runs: folder.join("runs") }, &mut watcher)?;
+    watcher.finish();
+    if found.is_none() {
+        tell("stopped and saved; the same command goes on from there");
+    }
+    Ok((found, folder))
 }
 
 fn print_found(entry: &Entry, found: &Found, figures: &[PathBuf]) -> Result<()> {
@@ -84,6 +144,7 @@ fn cells(row: &Row) -> Vec<String> {
     let agrees = match row.agrees() {
         Some(true) => "yes",
         Some(false) => "NO",
+        None if !row.is_compared => "–",
         None => "",
     };
     let digits = |value: f64| if value.is_finite() { format!("{value:.4}") } else { "undefined".to_string() };
@@ -93,9 +154,26 @@ fn cells(row: &Row) -> Vec<String> {
             [published.to_string(), digits(*ours), difference, allowed.to_string()]
         }
         Value::Number { ours, published: None } => [String::new(), digits(*ours), String::new(), String::new()],
+        Value::Mean { ours, published } => mean_cells(ours, published.as_ref(), row.is_compared),
         Value::Claim { ours, .. } => ["claim".to_string(), ours.clone(), String::new(), String::new()],
     };
     vec![row.what.clone(), published, ours, difference, allowed, agrees.to_string()]
+}
+
+/// Published, ours, difference, and allowed where they are compared.
+fn mean_cells(ours: &Spread, published: Option<&PublishedMean>, is_compared: bool) -> [String; 4] {
+    let own = match ours.n {
+        0 => "undefined".to_string(),
+        n => format!("{:.3} ± {:.3} ({n})", ours.mean, ours.deviation),
+    };
+    let Some(published) = published else { return [String::new(), own, String::new(), String::new()] };
+    let told = match published.deviation {
+        Some(deviation) => format!("{:.2} ± {deviation:.2}", published.mean),
+        None => format!("{:.1}", published.mean),
+    };
+    let shown = |is_shown: bool, text: String| if is_shown && ours.n > 0 { text } else { String::new() };
+    let difference = shown(true, format!("{:+.3}", ours.mean - published.mean));
+    [told, own, difference, shown(is_compared, format!("{:.3}", published.allowed(ours)))]
 }
 
 fn as_json(entry: &Entry, found: &Found, figures: &[PathBuf]) -> Json {
@@ -108,7 +186,18 @@ fn as_json(entry: &Entry, found: &Found, figures: &[PathBuf]) -> Json {
             "allowed": published.map(|(_, allowed)| allowed),
             "agrees": row.agrees(),
         }),
-        Value::Claim { ours, holds } => json!({ "what": row.what, "ours": ours, "agrees": holds }),
+        Value::Mean { ours, published } => json!({
+            "what": row.what,
+            "published": published.map(|published| published.mean),
+            "published_deviation": published.and_then(|published| published.deviation),
+            "ours": ours.mean,
+            "deviation": ours.deviation,
+            "runs": ours.n,
+            "difference": published.map(|published| ours.mean - published.mean),
+            "allowed": published.map(|published| published.allowed(ours)),
+            "agrees": row.agrees(),
+        }),
+        Value::Claim { ours, .. } => json!({ "what": row.what, "ours": ours, "agrees": row.agrees() }),
     };
     json!({
         "name": entry.name,

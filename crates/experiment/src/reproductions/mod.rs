@@ -1,8 +1,11 @@
 //! Published tables and figures made again: ours beside the published numbers, and whether they agree.
 //!
 //! A number agrees where it differs by no more than its row allows: half a unit of the last published digit, and where the published number
-//! was drawn at random what that may move it by.
+//! was drawn at random what that may move it by. Means over trained runs have a rule of their own, told in [`spread`].
+//!
+//! Some train nothing. Others train runs ([`trained`]) at one of three scales ([`Scale`]), each in a folder of its own, and go on with those that are there.
 
+pub mod spread;
 mod t1_figure_3_13;
 mod t1_figure_7_2;
 mod t1_table_3_1;
@@ -10,8 +13,16 @@ mod t1_table_4_1;
 mod t1_table_4_2;
 mod t1_table_6_1;
 mod t4_example_3_20;
+mod t4_figure_3_4;
+mod t4_figure_3_7;
+mod t4_figures;
+mod t4_setups;
+mod t4_table_3_2;
+mod t4_table_3_3;
+mod t4_table_3_4;
+pub mod trained;
 
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 use unbraid_data::error::unknown_name;
 use unbraid_data::{Dataset, Result, Seed, datasets};
@@ -24,6 +35,7 @@ use unbraid_report::Canvas;
 
 use crate::doctor::{self, Examined};
 use crate::watch::Watch;
+use spread::{PublishedMean, Spread};
 
 /// Every reproduction, in the order in which they are shown.
 pub const REPRODUCTIONS: &[Entry] = &[
@@ -34,6 +46,11 @@ pub const REPRODUCTIONS: &[Entry] = &[
     t1_figure_3_13::ENTRY,
     t1_figure_7_2::ENTRY,
     t4_example_3_20::ENTRY,
+    t4_table_3_2::ENTRY,
+    t4_table_3_3::ENTRY,
+    t4_table_3_4::ENTRY,
+    t4_figure_3_4::ENTRY,
+    t4_figure_3_7::ENTRY,
 ];
 
 /// One row of the list of reproductions.
@@ -45,7 +62,55 @@ pub struct Entry {
     /// Where it was published.
     pub paper: &'static str,
     /// Makes it again.
-    pub run: fn(&mut dyn Watch) -> Result<Outcome>,
+    pub run: Run,
+}
+
+/// How a reproduction is made.
+pub enum Run {
+    /// Nothing is trained, and there is one scale.
+    Untrained(fn(&mut dyn Watch) -> Result<Outcome>),
+    /// Runs are trained; nothing where the user asks to stop, and the same request goes on.
+    Trained(fn(&Request, &mut dyn Watch) -> Result<Option<Outcome>>),
+}
+
+/// What is asked of a reproduction that trains.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Request {
+    /// How much is trained.
+    pub scale: Scale,
+    /// Where the trained runs are kept, each in a folder of its own.
+    pub runs: PathBuf,
+}
+
+/// How much is trained.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Scale {
+    /// Seconds: shows that it works, and nothing is compared.
+    Smoke,
+    /// Minutes to a quarter of an hour on two cores; what is too small to be compared with published numbers is shown beside them.
+    Small,
+    /// What was published, as far as it was told.
+    Paper,
+}
+
+impl Scale {
+    /// The scale's name in commands and folders.
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::Smoke => "smoke",
+            Self::Small => "small",
+            Self::Paper => "paper",
+        }
+    }
+
+    /// One of three values.
+    pub(crate) fn pick<T>(self, smoke: T, small: T, paper: T) -> T {
+        match self {
+            Self::Smoke => smoke,
+            Self::Small => small,
+            Self::Paper => paper,
+        }
+    }
 }
 
 /// What came of one.
@@ -66,7 +131,7 @@ impl Outcome {
     }
 
     /// Writes the pictures into a folder.
-    pub fn save_figures(&self, folder: &Path) -> Result<Vec<std::path::PathBuf>> {
+    pub fn save_figures(&self, folder: &Path) -> Result<Vec<PathBuf>> {
         let save = |(name, canvas): &(String, Canvas)| {
             let path = folder.join(name);
             canvas.save(&path).map(|()| path)
@@ -82,6 +147,8 @@ pub struct Row {
     pub what: String,
     /// What was published, and what was found.
     pub value: Value,
+    /// Whether the two can be compared; else they are shown beside one another.
+    pub is_compared: bool,
 }
 
 /// What was published, and what was found.
@@ -93,6 +160,13 @@ pub enum Value {
         ours: f64,
         /// The published number, and the largest difference that agrees.
         published: Option<(f64, f64)>,
+    },
+    /// A mean over trained runs beside the published one, where there is one.
+    Mean {
+        /// Ours.
+        ours: Spread,
+        /// The published one.
+        published: Option<PublishedMean>,
     },
     /// A sentence, and whether it holds.
     Claim {
@@ -106,26 +180,44 @@ pub enum Value {
 impl Row {
     /// A number beside the published one.
     pub fn number(what: impl Into<String>, ours: f64, published: f64, allowed: f64) -> Self {
-        Self { what: what.into(), value: Value::Number { ours, published: Some((published, allowed)) } }
+        Self::new(what, Value::Number { ours, published: Some((published, allowed)) })
     }
 
     /// A number of which none was published.
     pub fn ours(what: impl Into<String>, ours: f64) -> Self {
-        Self { what: what.into(), value: Value::Number { ours, published: None } }
+        Self::new(what, Value::Number { ours, published: None })
+    }
+
+    /// A mean over trained runs, beside the published one where there is one.
+    pub fn mean(what: impl Into<String>, ours: Spread, published: impl Into<Option<PublishedMean>>) -> Self {
+        Self::new(what, Value::Mean { ours, published: published.into() })
     }
 
     /// A published claim.
     pub fn claim(what: impl Into<String>, ours: impl Into<String>, holds: bool) -> Self {
-        Self { what: what.into(), value: Value::Claim { ours: ours.into(), holds } }
+        Self::new(what, Value::Claim { ours: ours.into(), holds })
     }
 
-    /// Whether it agrees with what was published; none where nothing was.
+    fn new(what: impl Into<String>, value: Value) -> Self {
+        Self { what: what.into(), value, is_compared: true }
+    }
+
+    /// The same without a verdict: ours is of something else than what was published, or too small.
+    pub fn only_beside(self) -> Self {
+        Self { is_compared: false, ..self }
+    }
+
+    /// Whether it agrees with what was published; none where nothing was, or where they cannot be compared.
     pub fn agrees(&self) -> Option<bool> {
+        if !self.is_compared {
+            return None;
+        }
         match &self.value {
             // A hair is for the last digit of decimal fractions.
             Value::Number { ours, published } => {
                 published.map(|(published, allowed)| (ours - published).abs() <= allowed + 1e-9)
             }
+            Value::Mean { ours, published } => published.map(|published| published.agrees_with(ours)),
             Value::Claim { holds, .. } => Some(*holds),
         }
     }

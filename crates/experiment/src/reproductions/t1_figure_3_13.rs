@@ -4,7 +4,7 @@ use unbraid_data::Result;
 use unbraid_distances::examine::Findings;
 use unbraid_report::figures::cumulative_curves;
 
-use super::{Entry, Outcome, Row, along, examined, look, losses};
+use super::{Entry, Outcome, Row, Run, along, examined, look, losses};
 use crate::doctor::cumulative_lines;
 use crate::watch::Watch;
 
@@ -62,5 +62,5 @@ pub const ENTRY: Entry = Entry {
     name: "t1-figure-3.13",
     about: "Cumulative distances along factors, and the order in which a VAE learns them: xy_squares and dsprites",
     paper: "Michlo 2022, figure 3.13 and section 3.5",
-    run,
+    run: Run::Untrained(run),
 };

@@ -5,7 +5,7 @@ use unbraid_data::Result;
 use unbraid_distances::examine::Findings;
 use unbraid_report::figures::distance_matrices;
 
-use super::{Entry, Outcome, Row, along, examined, look, losses, value};
+use super::{Entry, Outcome, Row, Run, along, examined, look, losses, value};
 use crate::doctor::matrix_rows;
 use crate::watch::Watch;
 
@@ -40,5 +40,5 @@ pub const ENTRY: Entry = Entry {
     name: "t1-figure-7.2",
     about: "The same images with two choices of factors: xy_object and xy_object_shaded",
     paper: "Michlo 2022, figure 7.2",
-    run,
+    run: Run::Untrained(run),
 };

@@ -6,7 +6,7 @@
 use unbraid_data::Result;
 use unbraid_distances::examine::OfPairs;
 
-use super::{Entry, Outcome, Row, Table, along, losses, of_tables, value};
+use super::{Entry, Outcome, Row, Run, Table, along, losses, of_tables, value};
 use crate::watch::Watch;
 
 /// Linear and rank correlation under mse, and under mse_box31, of random pairs and of factors.
@@ -96,5 +96,5 @@ pub const ENTRY: Entry = Entry {
     name: "t1-table-4.1",
     about: "Correlation of distances of images and of factors, under mse and box-blurred mse: dsprites, and files at hand",
     paper: "Michlo 2022, table 4.1",
-    run,
+    run: Run::Untrained(run),
 };

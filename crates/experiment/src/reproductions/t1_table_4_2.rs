@@ -5,7 +5,7 @@
 
 use unbraid_data::Result;
 
-use super::{Entry, Outcome, Row, look, losses, value};
+use super::{Entry, Outcome, Row, Run, look, losses, value};
 use crate::watch::Watch;
 
 /// Linear and rank correlation under mse and under mse_box31, by spacing 1 to 8.
@@ -51,7 +51,7 @@ pub const ENTRY: Entry = Entry {
     name: "t1-table-4.2",
     about: "Correlation of distances of images and of factors: xy_squares by spacing, under mse and box-blurred mse",
     paper: "Michlo 2022, table 4.2",
-    run,
+    run: Run::Untrained(run),
 };
 
 #[cfg(test)]

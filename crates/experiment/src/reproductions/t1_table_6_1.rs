@@ -13,7 +13,7 @@ use unbraid_distances::groups::Limits;
 use unbraid_distances::losses::Loss;
 use unbraid_report::figures::kernel_picture;
 
-use super::{Entry, Outcome, Row, look, open, value};
+use super::{Entry, Outcome, Row, Run, look, open, value};
 use crate::watch::Watch;
 
 /// Loss; linear and rank correlation along a factor and at random.
@@ -77,7 +77,7 @@ pub const ENTRY: Entry = Entry {
     name: "t1-table-6.1",
     about: "Correlation of distances of images and of factors: xy_squares under hand-crafted and learned losses",
     paper: "Michlo 2022, table 6.1",
-    run,
+    run: Run::Untrained(run),
 };
 
 #[cfg(test)]

@@ -4,7 +4,7 @@
 
 use unbraid_data::Result;
 
-use super::{Entry, Outcome, Row};
+use super::{Entry, Outcome, Row, Run};
 use crate::watch::Watch;
 
 /// The decoder M1, row by row.
@@ -32,7 +32,7 @@ pub const ENTRY: Entry = Entry {
     name: "t4-example-3.20",
     about: "The precision budget of a linear decoder, before and after turning its latents by 45 degrees",
     paper: "Zietlow 2022, equations 3.20 to 3.22",
-    run,
+    run: Run::Untrained(run),
 };
 
 #[cfg(test)]

@@ -1,0 +1,159 @@
+//! The experiments of T4 table 3.1, and what is smaller where less is trained.
+//!
+//! The configs are those of `configs/t4`; T4 tells epochs and no batch size, which is 128 here. At small scale the synthetic points are learned from in a
+//! sixth of the steps. dSprites is drawn on 16 x 16 pixels, with a quarter of the units in each hidden layer: a squared error is summed over a sixteenth
+//! of the pixels, and so beta is a sixteenth too. Both MNISTs are learned from in few steps, and from the test images where those alone are at hand.
+
+use unbraid_data::Result;
+
+use super::Scale;
+use super::trained::METRICS;
+use crate::config::Config;
+
+/// One experiment of table 3.1.
+pub struct Setup {
+    /// The dataset, as rows call it.
+    pub dataset: &'static str,
+    /// The config, as a file.
+    config: &'static str,
+    smoke: Size,
+    small: Size,
+    paper: Size,
+}
+
+/// What an experiment is at one scale.
+struct Size {
+    changes: &'static [&'static str],
+    /// The share of the pixels that is drawn, by which beta is multiplied.
+    pixels: f64,
+    /// Whether what is trained can be compared with published numbers.
+    is_comparable: bool,
+}
+
+const fn smoke(changes: &'static [&'static str]) -> Size {
+    Size { changes, pixels: 1.0, is_comparable: false }
+}
+
+const fn whole(changes: &'static [&'static str]) -> Size {
+    Size { changes, pixels: 1.0, is_comparable: true }
+}
+
+pub const SYNTH_LINEAR: Setup = Setup {
+    dataset: "synth_linear",
+    config: include_str!("../../../../configs/t4/synth_linear.toml"),
+    smoke: smoke(&["training.steps=150", "training.checkpoint_every=50", "rows=500"]),
+    small: whole(&["training.steps=30_000"]),
+    paper: whole(&[]),
+};
+
+pub const SYNTH_NONLINEAR: Setup = Setup {
+    dataset: "synth_nonlinear",
+    config: include_str!("../../../../configs/t4/synth_nonlinear.toml"),
+    smoke: smoke(&["training.steps=60", "training.checkpoint_every=20", "rows=500"]),
+    small: whole(&["training.steps=30_000"]),
+    paper: whole(&[]),
+};
+
+pub const DSPRITES: Setup = Setup {
+    dataset: "dsprites",
+    config: include_str!("../../../../configs/t4/dsprites.toml"),
+    smoke: Size {
+        changes: &[
+            "dataset.size=8",
+            "model.encoder=[16]",
+            "model.decoder=[16]",
+            "training.steps=30",
+            "training.checkpoint_every=10",
+            "rows=300",
+        ],
+        pixels: 1.0 / 64.0,
+        is_comparable: false,
+    },
+    small: Size {
+        changes: &[
+            "dataset.size=16",
+            "model.encoder=[300, 300]",
+            "model.decoder=[300, 300, 300]",
+            "training.steps=5_000",
+        ],
+        pixels: 1.0 / 16.0,
+        is_comparable: false,
+    },
+    paper: whole(&["training.steps=230_400", "training.checkpoint_every=5_000"]),
+};
+
+pub const MNIST: Setup = Setup {
+    dataset: "mnist",
+    config: include_str!("../../../../configs/t4/mnist.toml"),
+    smoke: SMOKE_DIGITS,
+    small: SMALL_DIGITS,
+    paper: whole(&[]),
+};
+
+pub const FASHION_MNIST: Setup = Setup {
+    dataset: "fashion_mnist",
+    config: include_str!("../../../../configs/t4/fashion_mnist.toml"),
+    smoke: SMOKE_DIGITS,
+    small: SMALL_DIGITS,
+    paper: whole(&[]),
+};
+
+const SMOKE_DIGITS: Size = smoke(&[
+    "model.encoder=[16]",
+    "model.decoder=[16]",
+    "training.steps=30",
+    "training.checkpoint_every=10",
+    "rows=300",
+]);
+const SMALL_DIGITS: Size = Size { changes: &["training.steps=3_000"], pixels: 1.0, is_comparable: false };
+
+impl Setup {
+    /// The config of a framework at this scale: `beta_vae` with the beta of table 3.1, `vae`, `ae` or `beta_vae_full`; with changes.
+    pub fn config(&self, scale: Scale, framework: &str, changes: &[String]) -> Result<Config> {
+        let size = self.size(scale);
+        let mut all: Vec<String> = size.changes.iter().map(|change| change.to_string()).collect();
+        all.push(METRICS.to_string());
+        all.extend(match framework {
+            "ae" => vec!["framework={ name = 'ae' }".to_string()],
+            // Whatever is summed over fewer pixels, a VAE included, weighs its divergence less.
+            "vae" => vec![format!("framework.beta={}", size.pixels)],
+            framework => {
+                vec![format!("framework.name={framework}"), format!("framework.beta={}", self.beta()? * size.pixels)]
+            }
+        });
+        all.extend_from_slice(changes);
+        Config::parse(self.config, &all)
+    }
+
+    /// The beta of table 3.1.
+    fn beta(&self) -> Result<f64> {
+        let config = Config::parse(self.config, &[])?;
+        Ok(config.framework.settings["beta"].as_float().expect("a beta-VAE has a beta"))
+    }
+
+    /// Whether numbers at this scale can be compared with published ones.
+    pub fn is_comparable(&self, scale: Scale) -> bool {
+        self.size(scale).is_comparable
+    }
+
+    fn size(&self, scale: Scale) -> &Size {
+        scale.pick(&self.smoke, &self.small, &self.paper)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn beta_is_as_small_as_the_images() {
+        let beta = |scale, framework: &str| {
+            let config = DSPRITES.config(scale, framework, &[]).unwrap();
+            (config.framework.name.clone(), config.framework.settings["beta"].as_float().unwrap())
+        };
+        assert_eq!(beta(Scale::Paper, "beta_vae"), ("beta_vae".to_string(), 4.0));
+        assert_eq!(beta(Scale::Small, "beta_vae_full"), ("beta_vae_full".to_string(), 0.25));
+        assert_eq!(beta(Scale::Small, "vae"), ("beta_vae".to_string(), 0.0625));
+        assert!(SYNTH_LINEAR.is_comparable(Scale::Small) && !DSPRITES.is_comparable(Scale::Small));
+    }
+}

@@ -1,0 +1,116 @@
+//! T4 table 3.2: the share of training in which the divergence follows from active latents alone.
+//!
+//! The relative error of equation 3.38 is taken every 500 batches, of up to 256 test images, and the share is that of the evaluations after the last
+//! one at which it is 3 % or more. The table has no spread, and no number of restarts: ours stands for its spread, and one evaluation more or less
+//! agrees as well. Shares can be compared where as many batches are learned from as in T4. At small scale there are fewer, the first phase is as long, and
+//! what is lost is a larger share: there ours stand beside the published numbers.
+
+use unbraid_data::Result;
+use unbraid_report::RunFolder;
+
+use super::spread::{ASSUMED_RESTARTS, PublishedMean, Spread};
+use super::t4_setups::{DSPRITES, FASHION_MNIST, MNIST, SYNTH_LINEAR, SYNTH_NONLINEAR, Setup};
+use super::trained::{Group, Restarts, is_at_hand, of_scale, train};
+use super::{Entry, Outcome, Request, Row, Run, Scale};
+use crate::watch::Watch;
+
+/// A dataset, with percentages of training with the latents of table 3.1 and with ten.
+const PUBLISHED: &[(&Setup, [f64; 2])] = &[
+    (&SYNTH_LINEAR, [99.8, 96.7]),
+    (&SYNTH_NONLINEAR, [99.9, 98.5]),
+    (&DSPRITES, [97.8, 90.6]),
+    (&MNIST, [99.8, 99.5]),
+    (&FASHION_MNIST, [99.8, 97.7]),
+];
+const MANY_LATENTS: usize = 10;
+/// Batches between evaluations.
+const EVERY: u64 = 500;
+/// A relative error from which on latents are not polarized.
+const MOST_ERROR: f64 = 0.03;
+
+fn run(request: &Request, watch: &mut dyn Watch) -> Result<Option<Outcome>> {
+    let mut outcome = Outcome::default();
+    let mut groups = Vec::new();
+    let mut at_hand = Vec::new();
+    for (setup, percentages) in PUBLISHED {
+        let of_dataset = groups_of(setup, request.scale)?;
+        if is_at_hand(&of_dataset[0].config, &mut outcome.notes) {
+            groups.extend(of_dataset);
+            at_hand.extend(percentages.map(|percentage| (*setup, percentage)));
+        }
+    }
+    let Some(trained) = train(&groups, request, watch)? else { return Ok(None) };
+    for ((setup, percentage), (restarts, group)) in at_hand.into_iter().zip(trained.iter().zip(&groups)) {
+        let training = &group.config.training;
+        let one_evaluation = 100.0 * training.checkpoint_every as f64 / training.steps as f64;
+        let published =
+            PublishedMean { mean: percentage, deviation: None, rounding: 0.05 + one_evaluation, n: ASSUMED_RESTARTS };
+        let latents = group.config.model.settings["latents"].as_integer().unwrap_or_default();
+        let what = format!("{}, {latents} latents, % of training", setup.dataset);
+        let row = Row::mean(what, percentages(restarts)?, published);
+        outcome.rows.push(if request.scale == Scale::Paper { row } else { row.only_beside() });
+    }
+    for pair in trained.chunks(2) {
+        outcome.rows.push(longer_with_many(pair)?);
+    }
+    Ok(Some(of_scale(outcome, request.scale)))
+}
+
+fn groups_of(setup: &Setup, scale: Scale) -> Result<[Group; 2]> {
+    let every = format!("training.checkpoint_every={}", scale.pick(10, EVERY, EVERY));
+    let many = format!("model.latents={MANY_LATENTS}");
+    let group = |name: &str, changes: &[String]| -> Result<Group> {
+        let config = setup.config(scale, "beta_vae", changes)?;
+        Ok(Group { name: format!("{}-{name}", setup.dataset), config, n_seeds: scale.pick(1, 3, 3) })
+    };
+    Ok([group("few", std::slice::from_ref(&every))?, group("many", &[every.clone(), many])?])
+}
+
+fn percentages(restarts: &Restarts) -> Result<Spread> {
+    let of_run = |folder: &RunFolder| -> Result<f64> {
+        let errors: Vec<Option<f64>> = folder.read_posteriors()?.iter().map(|row| row.relative_error).collect();
+        Ok(100.0 * share_at_the_end(&errors))
+    };
+    Ok(Spread::of(&restarts.folders.iter().map(of_run).collect::<Result<Vec<f64>>>()?))
+}
+
+/// The share of evaluations after the last one whose error is too large, or undefined because there is no divergence at all.
+fn share_at_the_end(errors: &[Option<f64>]) -> f64 {
+    let is_small = |error: &&Option<f64>| error.is_some_and(|error| error < MOST_ERROR);
+    errors.iter().rev().take_while(is_small).count() as f64 / errors.len().max(1) as f64
+}
+
+/// Section 3.4: a larger latent space takes longer to be pruned.
+fn longer_with_many(pair: &[Restarts]) -> Result<Row> {
+    let [few, many] = [percentages(&pair[0])?.mean, percentages(&pair[1])?.mean];
+    let dataset = pair[0].name.trim_end_matches("-few");
+    Ok(Row::claim(
+        format!("{dataset}: the share is no larger with {MANY_LATENTS} latents"),
+        format!("{few:.1} %, {many:.1} %"),
+        many <= few,
+    ))
+}
+
+/// The row of the list.
+pub const ENTRY: Entry = Entry {
+    name: "t4-table-3.2",
+    about: "Share of training in the polarized regime, trained: synthetic points, dsprites, and files at hand",
+    paper: "Zietlow 2022, table 3.2",
+    run: Run::Trained(run),
+};
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn shares_by_hand() {
+        // The fourth of five is too large: one of five is left.
+        assert_eq!(share_at_the_end(&[Some(0.5), Some(0.01), Some(0.02), Some(0.03), Some(0.029)]), 0.2);
+        assert_eq!(share_at_the_end(&[Some(0.5), Some(0.01), Some(0.01), Some(0.02)]), 0.75);
+        assert_eq!(share_at_the_end(&[Some(0.01), None, Some(0.01), Some(0.01)]), 0.5);
+        assert_eq!(share_at_the_end(&[Some(0.01), Some(0.5)]), 0.0);
+        assert_eq!(share_at_the_end(&[Some(0.0); 3]), 1.0);
+        assert_eq!(share_at_the_end(&[]), 0.0);
+    }
+}

@@ -1,0 +1,151 @@
+//! The runs of a reproduction: each config is trained from several seeds, every run in a folder of its own.
+//!
+//! A run that was begun goes on from its last checkpoint, and a finished one is left as it is, so that a reproduction that was stopped or killed
+//! goes on by the same command and trains nothing twice.
+
+use std::path::{Path, PathBuf};
+
+use unbraid_data::Result;
+use unbraid_report::RunFolder;
+use unbraid_report::run_folder::quoted;
+
+use super::spread::Spread;
+use super::{Outcome, Request, Row, Scale};
+use crate::config::Config;
+use crate::dataset_record;
+use crate::run_once::run_once;
+use crate::step_time::secs_per_step;
+use crate::train::Ending;
+use crate::watch::Watch;
+
+/// Scores that T4's tables are made of, and little else, which saves the time of all other metrics.
+pub const METRICS: &str = "metrics=[{name='ds'},{name='dto'},{name='polarized'},{name='kl'},{name='mig'}]";
+
+/// Runs of one config that differ by their seeds.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Group {
+    /// What the folders of its runs are called, followed by the seed.
+    pub name: String,
+    /// The config, whatever its seed.
+    pub config: Config,
+    /// Seeds are counted from 1 to this.
+    pub n_seeds: u64,
+}
+
+impl Group {
+    /// The folder and the config of each run.
+    fn runs(&self, folder: &Path) -> Vec<(PathBuf, Config)> {
+        let run = |seed| (folder.join(format!("{}-{seed}", self.name)), Config { seed, ..self.config.clone() });
+        (1..=self.n_seeds).map(run).collect()
+    }
+}
+
+/// The finished runs of a group.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Restarts {
+    /// The name of the group.
+    pub name: String,
+    /// Its runs, in the order of their seeds.
+    pub folders: Vec<RunFolder>,
+}
+
+impl Restarts {
+    /// The score of each run that has it.
+    pub fn scores(&self, name: &str) -> Result<Vec<f64>> {
+        let scores = self.folders.iter().map(|folder| Ok(folder.read_scores()?.value(name)));
+        Ok(scores.collect::<Result<Vec<Option<f64>>>>()?.into_iter().flatten().collect())
+    }
+
+    /// Mean and deviation of a score over the runs.
+    pub fn spread(&self, name: &str) -> Result<Spread> {
+        Ok(Spread::of(&self.scores(name)?))
+    }
+}
+
+/// Trains all runs of the groups; nothing where the user asks to stop.
+pub fn train(groups: &[Group], request: &Request, watch: &mut dyn Watch) -> Result<Option<Vec<Restarts>>> {
+    announce(groups, request, watch)?;
+    let n_runs: u64 = groups.iter().map(|group| group.n_seeds).sum();
+    let mut n_begun = 0;
+    let mut trained = Vec::new();
+    for group in groups {
+        let mut folders = Vec::new();
+        for (path, config) in group.runs(&request.runs) {
+            n_begun += 1;
+            watch.note(&format!("run {n_begun} of {n_runs}: {}", quoted(&path)));
+            if let Ending::Stopped(_) = run_once(&config, &path, watch)? {
+                return Ok(None);
+            }
+            folders.push(RunFolder::open(&path)?);
+        }
+        trained.push(Restarts { name: group.name.clone(), folders });
+    }
+    Ok(Some(trained))
+}
+
+/// Says how many runs there are to train and about how long they take, by the time of a few steps of each config.
+fn announce(groups: &[Group], request: &Request, watch: &mut dyn Watch) -> Result<()> {
+    if request.scale == Scale::Smoke {
+        return Ok(());
+    }
+    let (mut n_runs, mut secs) = (0, 0.0);
+    for group in groups {
+        let left = group.runs(&request.runs).into_iter().filter(|(path, _)| !path.join("report.html").exists()).count();
+        if left > 0 {
+            n_runs += left;
+            secs += left as f64 * group.config.training.steps as f64 * secs_per_step(&group.config)?;
+        }
+    }
+    if n_runs > 0 {
+        watch.note(&format!("{n_runs} runs to train, about {}, into {}", duration(secs), quoted(&request.runs)));
+    }
+    Ok(())
+}
+
+fn duration(secs: f64) -> String {
+    match secs {
+        secs if secs < 90.0 => format!("{secs:.0} s"),
+        secs if secs < 5400.0 => format!("{:.0} minutes", secs / 60.0),
+        secs => format!("{:.1} hours", secs / 3600.0),
+    }
+}
+
+/// Whether the dataset of a config can be opened; a note says why not.
+pub fn is_at_hand(config: &Config, notes: &mut Vec<String>) -> bool {
+    match dataset_record::open(config) {
+        Ok(_) => true,
+        Err(error) => {
+            let reason = error.to_string();
+            notes.push(format!("{} is left out: {}", config.dataset.name, reason.lines().next().unwrap_or_default()));
+            false
+        }
+    }
+}
+
+/// Takes all verdicts away at the scale that trains too little for any, and says so.
+pub fn of_scale(mut outcome: Outcome, scale: Scale) -> Outcome {
+    if scale == Scale::Smoke {
+        outcome.rows = outcome.rows.into_iter().map(Row::only_beside).collect();
+        outcome.notes.push("a smoke run shows that it works; it trains too little for anything to be compared".into());
+    }
+    outcome
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn durations_are_told_in_a_unit_that_suits_them() {
+        assert_eq!([30.0, 600.0, 7200.0].map(duration), ["30 s", "10 minutes", "2.0 hours"]);
+    }
+
+    #[test]
+    fn runs_of_a_group_differ_by_their_seeds_alone() {
+        let config = Config::parse("[dataset]\nname = 'xy_squares'\n[framework]\nname = 'vae'", &[]).unwrap();
+        let group = Group { name: "a".to_string(), config: config.clone(), n_seeds: 2 };
+        let runs = group.runs(Path::new("runs"));
+        assert_eq!(runs[1], (PathBuf::from("runs/a-2"), Config { seed: 2, ..config }));
+        assert_eq!(runs.len(), 2);
+    }
+}

@@ -1,10 +1,11 @@
 //! The experiments of T4 table 3.1, and what is smaller where less is trained.
 //!
-//! The configs are those of `configs/t4`; T4 tells epochs and no batch size, which is 128 here. At small scale the synthetic points are learned from in a
-//! sixth of the steps. dSprites is drawn on 16 x 16 pixels, with a quarter of the units in each hidden layer: a squared error is summed over a sixteenth
-//! of the pixels, and so beta is a sixteenth too. Both MNISTs are learned from in few steps, and from the test images where those alone are at hand.
+//! The configs are those of `configs/t4`; T4 tells epochs and no batch size, which is 128 here. At small scale linear points are trained on as in T4, a minute
+//! for each run, and nonlinear ones in a sixth of the steps. The random network that makes the latter is one of ours, since T4 does not tell how its own was drawn: numbers are
+//! compared nevertheless, and may differ for that. dSprites is drawn on 16 x 16 pixels, with a quarter of the units in each hidden layer: a squared error is
+//! summed over a sixteenth of the pixels, and so beta is a sixteenth too. Both MNISTs are learned from in few steps.
 
-use unbraid_data::Result;
+use unbraid_data::{Error, Result};
 
 use super::Scale;
 use super::trained::METRICS;
@@ -42,7 +43,7 @@ pub const SYNTH_LINEAR: Setup = Setup {
     dataset: "synth_linear",
     config: include_str!("../../../../configs/t4/synth_linear.toml"),
     smoke: smoke(&["training.steps=150", "training.checkpoint_every=50", "rows=500"]),
-    small: whole(&["training.steps=30_000"]),
+    small: whole(&[]),
     paper: whole(&[]),
 };
 
@@ -74,7 +75,7 @@ pub const DSPRITES: Setup = Setup {
             "dataset.size=16",
             "model.encoder=[300, 300]",
             "model.decoder=[300, 300, 300]",
-            "training.steps=5_000",
+            "training.steps=3_000",
         ],
         pixels: 1.0 / 16.0,
         is_comparable: false,
@@ -134,6 +135,12 @@ impl Setup {
     /// Whether numbers at this scale can be compared with published ones.
     pub fn is_comparable(&self, scale: Scale) -> bool {
         self.size(scale).is_comparable
+    }
+
+    /// Whether as many steps are taken at this scale as in T4.
+    pub fn is_as_long(&self, scale: Scale) -> Result<bool> {
+        let steps = |scale| Ok::<u64, Error>(self.config(scale, "beta_vae", &[])?.training.steps);
+        Ok(steps(scale)? == steps(Scale::Paper)?)
     }
 
     fn size(&self, scale: Scale) -> &Size {

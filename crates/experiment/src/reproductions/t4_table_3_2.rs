@@ -2,8 +2,8 @@
 //!
 //! The relative error of equation 3.38 is taken every 500 batches, of up to 256 test images, and the share is that of the evaluations after the last
 //! one at which it is 3 % or more. The table has no spread, and no number of restarts: ours stands for its spread, and one evaluation more or less
-//! agrees as well. Shares can be compared where as many batches are learned from as in T4. At small scale there are fewer, the first phase is as long, and
-//! what is lost is a larger share: there ours stand beside the published numbers.
+//! agrees as well. Shares can be compared where as many batches are learned from as in T4. Where there are fewer, as at small scale of all but linear points, the
+//! first phase is as long and a larger share: there ours stand beside the published numbers.
 
 use unbraid_data::Result;
 use unbraid_report::RunFolder;
@@ -48,7 +48,7 @@ fn run(request: &Request, watch: &mut dyn Watch) -> Result<Option<Outcome>> {
         let latents = group.config.model.settings["latents"].as_integer().unwrap_or_default();
         let what = format!("{}, {latents} latents, % of training", setup.dataset);
         let row = Row::mean(what, percentages(restarts)?, published);
-        outcome.rows.push(if request.scale == Scale::Paper { row } else { row.only_beside() });
+        outcome.rows.push(if setup.is_as_long(request.scale)? { row } else { row.only_beside() });
     }
     for pair in trained.chunks(2) {
         outcome.rows.push(longer_with_many(pair)?);

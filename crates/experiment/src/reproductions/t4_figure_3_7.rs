@@ -50,8 +50,6 @@ const SEARCHES: &[Search] = &[
         n_factors: 5.0,
     },
 ];
-/// Steps of each run at small scale.
-const SMALL_STEPS: u64 = 30_000;
 /// What "almost 1.0" is taken to be.
 const ALMOST_ONE: f64 = 0.95;
 
@@ -63,11 +61,7 @@ impl Search {
 
     fn groups(&self, scale: Scale) -> Result<Vec<Group>> {
         let group = |beta: &f64| {
-            let mut changes = vec![format!("framework.beta={beta}")];
-            if scale == Scale::Small {
-                changes.push(format!("training.steps={SMALL_STEPS}"));
-            }
-            let config = self.setup.config(scale, "beta_vae", &changes)?;
+            let config = self.setup.config(scale, "beta_vae", &[format!("framework.beta={beta}")])?;
             let name = format!("{}-beta{beta}", self.setup.dataset);
             Ok(Group { name, config, n_seeds: scale.pick(1, 2, 5) })
         };

@@ -66,7 +66,7 @@ latents = 2
 [training]
 steps = 4_000
 batch_size = 64
-learning_rate = 3e-3
+learning_rate = { from = 1e-2, to = 1e-3, steps = 4_000 }
 ";
 
 #[test]
@@ -88,7 +88,7 @@ fn the_first_latent_of_a_linear_vae_goes_out_where_the_closed_form_says() {
         variances.sort_by(f64::total_cmp);
         for (variance, known) in variances.into_iter().zip([4.0, 1.0].map(|v: f64| (beta * 12.0 / (2.0 * v)).min(1.0)))
         {
-            assert!((variance - known).abs() < 0.05, "beta {beta}: {variance}, and the closed form says {known}");
+            assert!((variance - known).abs() < 0.03, "beta {beta}: {variance}, and the closed form says {known}");
         }
     }
     let printed = place.output(&arguments);
@@ -113,7 +113,7 @@ fn searches_that_find_nothing_say_so_and_frameworks_without_a_beta_are_refused()
     let printed = place.output(&search(&["--from", "1e-6", "--to", "2e-6"]));
     assert!(printed.contains("no suggestion: at 0.000002, the largest beta tried"), "{printed}");
     let printed =
-        place.output(&search(&["--from", "1000", "--to", "2000", "--set", "training.learning_rate=0.1", "--out", "b"]));
+        place.output(&search(&["--from", "1000", "--to", "2000", "--set", "training.learning_rate=0.3", "--out", "b"]));
     assert!(printed.contains("no suggestion: at 1000, the least beta tried"), "{printed}");
     for (framework, reason) in [("ae", "has no beta"), ("beta_vae_full", "latents have no variance of their own")] {
         let refused =

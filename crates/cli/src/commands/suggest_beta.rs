@@ -117,7 +117,7 @@ fn sentence(tried: &[Tried], suggestion: Suggestion, steps: u64) -> String {
         Suggestion::Between(below, above) => {
             let beta = suggestion.beta().unwrap_or(above);
             format!(
-                "suggestion: beta about {beta}. Up to {below} all {n_latents} latents carry something; at {above} one has a mean variance of \
+                "suggestion: beta about {beta}. At {below} each of {n_latents} latents still carries something; at {above} one has a mean variance of \
                  {SWITCHED_OFF} or more and is out. The best beta is likely in this order of magnitude: below where every latent is needed, \
                  above where there are more latents than factors. Found by one seed in {steps} steps each, and longer trainings move it."
             )

@@ -10,7 +10,7 @@ use unbraid_report::RunFolder;
 
 use super::spread::{ASSUMED_RESTARTS, PublishedMean, Spread};
 use super::t4_setups::{DSPRITES, FASHION_MNIST, MNIST, SYNTH_LINEAR, SYNTH_NONLINEAR, Setup};
-use super::trained::{Group, Restarts, is_at_hand, of_scale, train};
+use super::trained::{Group, Restarts, of_scale, train};
 use super::{Entry, Outcome, Request, Row, Run, Scale};
 use crate::watch::Watch;
 
@@ -33,22 +33,24 @@ fn run(request: &Request, watch: &mut dyn Watch) -> Result<Option<Outcome>> {
     let mut groups = Vec::new();
     let mut at_hand = Vec::new();
     for (setup, percentages) in PUBLISHED {
-        let of_dataset = groups_of(setup, request.scale)?;
-        if is_at_hand(&of_dataset[0].config, &mut outcome.notes) {
-            groups.extend(of_dataset);
-            at_hand.extend(percentages.map(|percentage| (*setup, percentage)));
+        if let Some(changes) = setup.at_hand(request.scale, &mut outcome.notes)? {
+            groups.extend(groups_of(setup, request.scale, &changes)?);
+            let is_comparable = changes.is_empty() && setup.is_as_long(request.scale)?;
+            at_hand.extend(percentages.map(|percentage| (setup.dataset, percentage, is_comparable)));
         }
     }
     let Some(trained) = train(&groups, request, watch)? else { return Ok(None) };
-    for ((setup, percentage), (restarts, group)) in at_hand.into_iter().zip(trained.iter().zip(&groups)) {
+    for ((dataset, percentage, is_comparable), (restarts, group)) in
+        at_hand.into_iter().zip(trained.iter().zip(&groups))
+    {
         let training = &group.config.training;
         let one_evaluation = 100.0 * training.checkpoint_every as f64 / training.steps as f64;
         let published =
             PublishedMean { mean: percentage, deviation: None, rounding: 0.05 + one_evaluation, n: ASSUMED_RESTARTS };
         let latents = group.config.model.settings["latents"].as_integer().unwrap_or_default();
-        let what = format!("{}, {latents} latents, % of training", setup.dataset);
+        let what = format!("{dataset}, {latents} latents, % of training");
         let row = Row::mean(what, percentages(restarts)?, published);
-        outcome.rows.push(if setup.is_as_long(request.scale)? { row } else { row.only_beside() });
+        outcome.rows.push(if is_comparable { row } else { row.only_beside() });
     }
     for pair in trained.chunks(2) {
         outcome.rows.push(longer_with_many(pair)?);
@@ -56,14 +58,13 @@ fn run(request: &Request, watch: &mut dyn Watch) -> Result<Option<Outcome>> {
     Ok(Some(of_scale(outcome, request.scale)))
 }
 
-fn groups_of(setup: &Setup, scale: Scale) -> Result<[Group; 2]> {
+fn groups_of(setup: &Setup, scale: Scale, changes: &[String]) -> Result<[Group; 2]> {
     let every = format!("training.checkpoint_every={}", scale.pick(10, EVERY, EVERY));
-    let many = format!("model.latents={MANY_LATENTS}");
-    let group = |name: &str, changes: &[String]| -> Result<Group> {
-        let config = setup.config(scale, "beta_vae", changes)?;
+    let group = |name: &str, more: &[String]| -> Result<Group> {
+        let config = setup.config(scale, "beta_vae", &[changes, std::slice::from_ref(&every), more].concat())?;
         Ok(Group { name: format!("{}-{name}", setup.dataset), config, n_seeds: scale.pick(1, 3, 3) })
     };
-    Ok([group("few", std::slice::from_ref(&every))?, group("many", &[every.clone(), many])?])
+    Ok([group("few", &[])?, group("many", &[format!("model.latents={MANY_LATENTS}")])?])
 }
 
 fn percentages(restarts: &Restarts) -> Result<Spread> {

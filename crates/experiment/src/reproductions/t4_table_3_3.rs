@@ -13,7 +13,7 @@ use unbraid_metrics::Scores;
 use super::spread::{PublishedMean, Spread};
 use super::t4_figures::by_framework;
 use super::t4_setups::{DSPRITES, FASHION_MNIST, MNIST, SYNTH_LINEAR, SYNTH_NONLINEAR, Setup};
-use super::trained::{Group, Restarts, is_at_hand, of_scale, train};
+use super::trained::{Group, Restarts, of_scale, train};
 use super::{Entry, Outcome, Request, Row, Run, Scale};
 use crate::config::Config;
 use crate::jacobians::with_jacobians;
@@ -82,17 +82,16 @@ fn run(request: &Request, watch: &mut dyn Watch) -> Result<Option<Outcome>> {
     let mut groups = Vec::new();
     let mut at_hand = Vec::new();
     for published in PUBLISHED {
-        let of_dataset = groups_of(published, scale)?;
-        if is_at_hand(&of_dataset[0].config, &mut outcome.notes) {
-            groups.extend(of_dataset);
-            at_hand.push(published);
+        if let Some(changes) = published.setup.at_hand(scale, &mut outcome.notes)? {
+            groups.extend(groups_of(published, scale, &changes)?);
+            at_hand.push((published, changes));
         }
     }
     let Some(trained) = train(&groups, request, watch)? else { return Ok(None) };
     let mut left = trained.as_slice();
-    for published in at_hand {
+    for (published, changes) in at_hand {
         let (restarts, others) = left.split_at(published.frameworks.len());
-        outcome.rows.extend(rows_of(published, restarts, scale)?);
+        outcome.rows.extend(rows_of(published, restarts, scale, &changes)?);
         let figure = by_framework(published.setup.dataset, restarts)?;
         outcome.figures.push((format!("{}.png", published.setup.dataset), figure));
         left = others;
@@ -100,18 +99,19 @@ fn run(request: &Request, watch: &mut dyn Watch) -> Result<Option<Outcome>> {
     Ok(Some(of_scale(outcome, scale)))
 }
 
-fn groups_of(published: &Published, scale: Scale) -> Result<Vec<Group>> {
+fn groups_of(published: &Published, scale: Scale, changes: &[String]) -> Result<Vec<Group>> {
     let setup = published.setup;
     let group = |(framework, _, _): &(&str, Option<Cell>, Cell)| {
-        let config = setup.config(scale, framework, &[])?;
+        let config = setup.config(scale, framework, changes)?;
         Ok(Group { name: format!("{}-{framework}", setup.dataset), config, n_seeds: scale.pick(2, 3, 10) })
     };
     published.frameworks.iter().map(group).collect()
 }
 
-fn rows_of(published: &Published, restarts: &[Restarts], scale: Scale) -> Result<Vec<Row>> {
+fn rows_of(published: &Published, restarts: &[Restarts], scale: Scale, changes: &[String]) -> Result<Vec<Row>> {
     let (dataset, mut rows) = (published.setup.dataset, Vec::new());
-    let beside = |row: Row| if published.setup.is_comparable(scale) { row } else { row.only_beside() };
+    let is_comparable = published.setup.is_comparable(scale) && changes.is_empty();
+    let beside = |row: Row| if is_comparable { row } else { row.only_beside() };
     for ((framework, ds, dto), restarts) in published.frameworks.iter().zip(restarts) {
         for (name, cell) in [("ds", *ds), ("dto", Some(*dto))] {
             let Some((mean, deviation)) = cell else { continue };
@@ -120,7 +120,7 @@ fn rows_of(published: &Published, restarts: &[Restarts], scale: Scale) -> Result
             rows.push(beside(Row::mean(what, restarts.spread(name)?, mean)));
         }
     }
-    let config = published.setup.config(scale, "beta_vae", &[])?;
+    let config = published.setup.config(scale, "beta_vae", changes)?;
     let (mean, deviation) = published.random_decoder;
     let random = PublishedMean::of_two_digits(mean, deviation);
     rows.push(Row::mean(format!("{dataset}, random decoder, DtO"), random_decoders(&config)?, random).only_beside());

@@ -109,7 +109,7 @@ fn the_first_latent_of_a_linear_vae_goes_out_where_the_closed_form_says() {
 fn searches_that_find_nothing_say_so_and_frameworks_without_a_beta_are_refused() {
     let place = Place::new();
     place.write("points.toml", POINTS);
-    let search = |more: &[&'static str]| [&["suggest-beta", "points.toml", "--steps", "20"], more].concat();
+    let search = |more: &[&'static str]| [&["suggest-beta", "points.toml", "--steps", "800"], more].concat();
     let printed = place.output(&search(&["--from", "1e-6", "--to", "2e-6"]));
     assert!(printed.contains("no suggestion: at 0.000002, the largest beta tried"), "{printed}");
     let printed =

@@ -247,3 +247,41 @@ fn variances(scores: &Scores) -> Vec<f64> {
     let of_latents = scores.values.iter().filter(|score| score.name.starts_with("polarized.variance."));
     of_latents.map(|score| score.value).collect()
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn tried(beta: f64, variance: f64) -> Tried {
+        let scores = Scores::new().with_latent("polarized.variance", 0, Ok::<f64, String>(variance));
+        Tried { beta, folder: PathBuf::new(), n_active: 1, variances: vec![variance], scores }
+    }
+
+    #[test]
+    fn values_rise_by_the_root_of_ten_and_end_where_they_are_told_to() {
+        assert_eq!(values(0.01, 0.5), [0.01, 0.0316, 0.1, 0.316, 0.5]);
+        assert_eq!(values(1.0, 10.0), [1.0, 3.16, 10.0]);
+    }
+
+    #[test]
+    fn the_place_is_between_the_last_that_is_in_and_the_first_that_is_out() {
+        assert_eq!(suggestion(&[tried(0.1, 0.5), tried(0.4, 0.9), tried(0.9, 0.96)]), Suggestion::Between(0.4, 0.9));
+        // The root of 0.4 * 0.9.
+        assert_eq!(Suggestion::Between(0.4, 0.9).beta(), Some(0.6));
+        assert_eq!(suggestion(&[tried(0.1, 0.95)]), Suggestion::OutFromTheStart(0.1));
+        assert_eq!(suggestion(&[tried(0.1, 0.5), tried(0.2, 0.6)]), Suggestion::NoneOut(0.2));
+    }
+
+    #[test]
+    fn means_over_pixels_and_latents_change_the_unit() {
+        let text = "[dataset]\nname = 'synth_linear'\n[framework]\nname = 'vae'\nreduction = 'mean'\n[model]\nname = 'linear'\nlatents = 2";
+        let search = Search::new(Config::parse(text, &[]).unwrap(), None, None).unwrap();
+        // Two latents over three pixels.
+        assert_eq!((search.from, search.to), (6.67e-4, 667.0));
+        assert_eq!(search.config.framework.name, "beta_vae");
+        assert_eq!(search.config_of(0.5).framework.settings["beta"].as_float(), Some(0.5));
+        // A run compares its config with the one that it reads back.
+        let config = search.config_of(0.5);
+        assert_eq!(Config::parse(&config.to_toml(), &[]).unwrap(), config);
+    }
+}

@@ -65,7 +65,10 @@ fn latents_are_told_as_the_run_saved_them() {
     // Backward passes and differences agree, and threads change nothing.
     let exact = inspected(&place, &["a", "--exact", "--images", "5"]);
     let differences = inspected(&place, &["a", "--images", "5", "--threads", "1"]);
-    assert_eq!((&exact["jacobians"]["codes"], &exact["jacobians"]["by"]), (&Value::from(5), &Value::from("backward passes")));
+    assert_eq!(
+        (&exact["jacobians"]["codes"], &exact["jacobians"]["by"]),
+        (&Value::from(5), &Value::from("backward passes"))
+    );
     let dto = |found: &Value| number(&found["directions"]["dto"]);
     assert!((dto(&exact) - dto(&differences)).abs() < 0.05, "{} {}", dto(&exact), dto(&differences));
     assert_eq!(differences, inspected(&place, &["a", "--images", "5", "--threads", "2"]));
@@ -114,7 +117,11 @@ fn what_does_not_apply_says_why() {
     let cases: &[(&[&str], &str, &str)] = &[
         (&["framework={name='ae'}"], "variance, KL and budget of each latent", "a code is a point"),
         (&["framework={name='beta_vae_full'}"], "relative KL error", "full covariance"),
-        (&["framework={name='joint_vae', classes=[2]}", "model.latents=4"], "relative KL error", "probabilities of classes"),
+        (
+            &["framework={name='joint_vae', classes=[2]}", "model.latents=4"],
+            "relative KL error",
+            "probabilities of classes",
+        ),
         (&["framework={name='qlae'}"], "variance, KL and budget of each latent", "take a few values"),
         (&["framework={name='pcl'}"], "Jacobians, DtO, singular values and pictures", "the model has no decoder"),
         (

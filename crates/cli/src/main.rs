@@ -64,6 +64,8 @@ enum Command {
     Traverse(commands::traverse::Arguments),
     /// Draw how far apart images are at every level of a run: factors, images, codes, posteriors, reconstructions
     Distances(commands::distances::Arguments),
+    /// Look inside runs: active latents, what each carries and costs, and whether they move the image in directions of their own
+    Inspect(commands::inspect::Arguments),
     /// Make the scores, the figures and the page of a run again
     Report(commands::report::Arguments),
     /// Make a published table or figure again, ours beside the published numbers
@@ -144,6 +146,7 @@ fn run(arguments: Arguments) -> Result<Outcome> {
         Command::LearnKernel(arguments) => commands::learn_kernel::run(&arguments),
         Command::Traverse(arguments) => commands::traverse::run(&arguments),
         Command::Distances(arguments) => commands::distances::run(&arguments),
+        Command::Inspect(arguments) => commands::inspect::run(&arguments),
         Command::Report(arguments) => commands::report::run(&arguments),
         Command::Reproduce(arguments) => commands::reproduce::run(&arguments),
         Command::SuggestBeta(arguments) => commands::suggest_beta::run(&arguments),

@@ -47,6 +47,11 @@ impl Standardised {
         self.original.as_ref()
     }
 
+    /// What a channel is divided by.
+    pub fn divisor_of(&self, channel: usize) -> f32 {
+        self.channels[channel].1
+    }
+
     /// Turns standardised pixels, `[..., height, width, channels]`, into original ones.
     pub fn undo(&self, pixels: &mut [f32]) {
         for place in pixels.chunks_exact_mut(self.channels.len()) {

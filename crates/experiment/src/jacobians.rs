@@ -5,6 +5,9 @@
 //! from pixels that are known to `e`, about 1e-6 for a network of 32-bit floats. Both together are least near
 //! `h = (3 e)^(1/3)`, which is 1.4e-2.
 //!
+//! Exact ones, by backward passes ([`TrainedModel::jacobians`]), cost as many images as an image has pixels, where differences cost two
+//! a latent; docs/inside.md tells how near the two are.
+//!
 //! They are 32-bit floats, as they are saved: rounding to these changes a value by a part in ten million, differencing by a
 //! few parts in ten thousand. What is scored is what was rounded, so that a run's codes give the same scores whenever they
 //! are read again.
@@ -30,6 +33,16 @@ const STEP: f32 = 1.0 / 64.0;
 /// About how many pictures are drawn at once, which bounds the memory that they take.
 const AT_ONCE: usize = 256;
 
+/// How Jacobians are computed.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub enum Way {
+    /// Central differences.
+    #[default]
+    Differences,
+    /// Backward passes.
+    Exact,
+}
+
 /// Whether one of these metrics needs the decoder's Jacobians.
 pub fn wants_jacobians(metrics: &[Named]) -> bool {
     let needs =
@@ -52,17 +65,35 @@ pub fn with_jacobians(data: LabelledCodes, model: &TrainedModel, dataset: &dyn D
     let Some(n_pixels) = model.decode(&first).map(|pixels| pixels.len()) else {
         return Ok(data.without_jacobians(NO_DECODER.to_string()));
     };
-    let rows = rows_with_jacobians(data.n_rows(), n_pixels, data.n_latents());
+    let rows = rows_with_jacobians(data.n_rows(), n_pixels, data.n_latents(), CODES);
     let codes = data.codes().select(Axis(0), &rows).mapv(|value| value as f32);
     let jacobians = decoder_jacobians(model, dataset, &codes, STEP);
     data.with_jacobians(jacobians.mapv(f64::from))
 }
 
-/// The rows whose codes there are Jacobians of, in rising order.
-fn rows_with_jacobians(n_rows: usize, n_pixels: usize, n_latents: usize) -> Vec<usize> {
+/// The rows whose codes there are Jacobians of, in rising order: as many as are wanted, where there are enough and they are not too large.
+pub(crate) fn rows_with_jacobians(n_rows: usize, n_pixels: usize, n_latents: usize, n_wanted: usize) -> Vec<usize> {
     let most = (MOST_NUMBERS / (n_pixels * n_latents)).max(1);
-    let n_codes = CODES.min(n_rows).min(most);
+    let n_codes = n_wanted.min(n_rows).min(most);
     (0..n_codes).map(|code| code * n_rows / n_codes).collect()
+}
+
+/// The Jacobians of a model's decoder at `codes [codes, latents]`, `[codes, pixels, latents]`, of pictures as they are shown; none where
+/// the model has no decoder.
+pub fn jacobians_at(model: &TrainedModel, dataset: &dyn Dataset, codes: &Array2<f32>, way: Way) -> Option<Array3<f32>> {
+    match way {
+        Way::Differences => model.has_decoder().then(|| decoder_jacobians(model, dataset, codes, STEP)),
+        Way::Exact => {
+            let mut jacobians = model.jacobians(codes)?;
+            if let Some(standardised) = dataset.as_standardised() {
+                let n_channels = dataset.image_shape().channels;
+                for (pixel, mut of_pixel) in jacobians.axis_iter_mut(Axis(1)).enumerate() {
+                    of_pixel *= standardised.divisor_of(pixel % n_channels);
+                }
+            }
+            Some(jacobians)
+        }
+    }
 }
 
 /// The Jacobians of a model's decoder, which it has, at `codes [codes, latents]`, `[codes, pixels, latents]`.
@@ -116,6 +147,9 @@ fn moved_codes(codes: &ArrayView2<f32>, step: f32) -> Array2<f32> {
 #[cfg(test)]
 mod tests {
     use ndarray::array;
+    use unbraid_data::Seed;
+    use unbraid_metrics::metrics::dto::local_decoder;
+    use unbraid_metrics::statistics::normal::normal_noise;
 
     use super::*;
     use crate::Config;
@@ -160,11 +194,11 @@ mod tests {
 
     #[test]
     fn large_pictures_have_jacobians_of_fewer_codes() {
-        assert_eq!(rows_with_jacobians(250, 4_096, 10), (0..100).map(|code| code * 5 / 2).collect::<Vec<_>>());
-        assert_eq!(rows_with_jacobians(3, 4_096, 10), [0, 1, 2]);
+        assert_eq!(rows_with_jacobians(250, 4_096, 10, 100), (0..100).map(|code| code * 5 / 2).collect::<Vec<_>>());
+        assert_eq!(rows_with_jacobians(3, 4_096, 10, 100), [0, 1, 2]);
         // 128 x 128 pixels of three colours: 34 codes, which take 67 million bytes.
-        assert_eq!(rows_with_jacobians(1_000, 3 << 14, 10).len(), 34);
-        assert_eq!(rows_with_jacobians(1_000, 1 << 25, 10), [0]);
+        assert_eq!(rows_with_jacobians(1_000, 3 << 14, 10, 100).len(), 34);
+        assert_eq!(rows_with_jacobians(1_000, 1 << 25, 10, 100), [0]);
     }
 
     #[test]
@@ -181,6 +215,60 @@ mod tests {
         for ((_, pixel, latent), value) in found.indexed_iter() {
             let expected = drawn[(latent + 1) * n_pixels + pixel] - drawn[pixel];
             assert!((value - expected).abs() < 1e-4, "{value}, {expected}");
+        }
+    }
+
+    /// Codes like those of a standard normal prior, `[codes, latents]`.
+    fn codes_of_the_prior(n_codes: usize, n_latents: usize) -> Array2<f32> {
+        let mut rng = Seed(1).stream("codes");
+        Array2::from_shape_simple_fn((n_codes, n_latents), || normal_noise(&mut rng) as f32)
+    }
+
+    /// DtO of Jacobians over all latents, and how far two sets of Jacobians are apart as a share of their norm.
+    fn dto(jacobians: &Array3<f32>) -> f64 {
+        let each = jacobians.outer_iter().map(|one| local_decoder(&one.mapv(f64::from)).distance.unwrap());
+        each.sum::<f64>() / jacobians.dim().0 as f64
+    }
+
+    #[test]
+    fn differences_are_as_good_as_backward_passes() {
+        let grey = "[dataset]\nname = 'xy_squares'\nsquares = 1\nrgb = false\n";
+        let mlp = "[model]\nname = 'mlp'\nlatents = 4\nencoder = [8]\ndecoder = [20]\nnonlinearity = 'tanh'\n";
+        let conv = "[model]\nname = 'conv64'\nlatents = 4\n";
+        let points = "[dataset]\nname = 'synth_nonlinear'\nstandardise = true\n";
+        // What was found, of the norm and of DtO: mlp 8e-5 and 2e-5; conv64, whose ReLUs bend within the step, 1e-2 and 2e-3; bce 2e-4 and 4e-5.
+        for (dataset, model, loss, apart_at_most, dto_at_most) in
+            [(points, mlp, "mse", 1e-3, 1e-3), (grey, conv, "mse", 3e-2, 1e-2), (grey, conv, "bce", 3e-2, 1e-2)]
+        {
+            let text = format!("{dataset}[framework]\nname = 'beta_vae'\nreconstruction = '{loss}'\n{model}");
+            let prepared = prepare(&Config::parse(&text, &[]).unwrap()).unwrap();
+            let (trained, codes) = (prepared.learner.trained(), codes_of_the_prior(5, 4));
+            let of = |way: Way| jacobians_at(&trained, prepared.dataset.as_ref(), &codes, way).unwrap();
+            let (exact, differences) = (of(Way::Exact), of(Way::Differences));
+            let norm = |values: &Array3<f32>| values.iter().map(|value| f64::from(*value).powi(2)).sum::<f64>().sqrt();
+            let apart = norm(&(&exact - &differences)) / norm(&exact);
+            let dto_apart = (dto(&exact) - dto(&differences)).abs();
+            assert!(apart < apart_at_most && dto_apart < dto_at_most, "{model}{loss}: {apart} {dto_apart}");
+        }
+    }
+
+    #[test]
+    fn a_linear_decoder_with_known_directions_has_the_known_distance() {
+        // M = U diag(3, 1) V' from two latents to three numbers, V turned by t: |V - 1|_F = sqrt(4 - 4 cos t).
+        let text = "[dataset]\nname = 'synth_linear'\n[framework]\nname = 'beta_vae'\n[model]\nname = 'linear'\n";
+        let mut prepared = prepare(&Config::parse(text, &[]).unwrap()).unwrap();
+        let (sin, cos) = 0.4_f64.sin_cos();
+        let right = array![[cos, -sin], [sin, cos]];
+        let left = array![[2.0, -2.0], [1.0, 2.0], [2.0, 1.0]] / 3.0;
+        let matrix = left.dot(&ndarray::Array2::from_diag(&array![3.0, 1.0])).dot(&right.t()); // [pixels, latents]
+        let weight = matrix.t().iter().map(|value| *value as f32).collect();
+        prepared.learner.model.parameters.replace("decoder.outputs.weight", weight, &[2, 3]).unwrap();
+        let model = prepared.learner.trained();
+        for way in [Way::Differences, Way::Exact] {
+            let found = jacobians_at(&model, prepared.dataset.as_ref(), &codes_of_the_prior(10, 2), way).unwrap();
+            assert!((dto(&found) - (4.0 - 4.0 * cos).sqrt()).abs() < 1e-4, "{way:?}: {}", dto(&found));
+            let singular = local_decoder(&found.index_axis(Axis(0), 0).mapv(f64::from)).singular_values;
+            assert!((singular[0] - 3.0).abs() < 1e-4 && (singular[1] - 1.0).abs() < 1e-4, "{singular:?}");
         }
     }
 }

@@ -8,6 +8,7 @@ pub mod dataset_record;
 pub mod demo;
 pub mod doctor;
 pub mod evaluation;
+pub mod inspect;
 pub mod jacobians;
 pub mod kernel_learning;
 pub mod measure;

@@ -134,7 +134,7 @@ pub fn shows_pictures(has_unit_pixels: bool, shape: ImageShape) -> bool {
 }
 
 /// Whether the images of a run's dataset can be looked at.
-fn has_pictures(run: &TrainedRun) -> bool {
+pub(crate) fn has_pictures(run: &TrainedRun) -> bool {
     shows_pictures(as_shown(run.dataset.as_ref()).has_unit_pixels(), run.dataset.image_shape())
 }
 
@@ -238,7 +238,7 @@ fn fewer_columns(whole: &Traversals, count: usize) -> Traversals {
 }
 
 /// The pictures that codes `[rows, latents]` stand for, of a model that has a decoder.
-fn decoded(run: &TrainedRun, codes: &Array2<f32>) -> Result<Vec<Picture>> {
+pub(crate) fn decoded(run: &TrainedRun, codes: &Array2<f32>) -> Result<Vec<Picture>> {
     let pixels = decode_as_shown(&run.model, run.dataset.as_ref(), codes).ok_or_else(no_decoder)?;
     Picture::batch(run.dataset.image_shape(), &pixels)
 }

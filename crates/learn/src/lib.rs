@@ -7,6 +7,7 @@ pub mod device;
 pub mod frameworks;
 pub mod frozen_encoder;
 mod hausdorff;
+mod jacobians;
 pub mod learner;
 pub mod losses;
 pub mod members;

@@ -115,4 +115,8 @@ impl Model {
     pub fn constant(&self) -> Self {
         Self { parameters: self.parameters.constant(), ..self.clone() }
     }
+    /// The same as [`Model::constant`], also of a frozen model.
+    pub fn recording(&self) -> Self {
+        Self { parameters: self.parameters.recording(), ..self.clone() }
+    }
 }

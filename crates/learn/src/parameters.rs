@@ -100,6 +100,14 @@ impl Parameters {
         self.map(Kind::Constant, |_, tensor| constant(tensor))
     }
 
+    /// The same values, for which no gradient is asked, among tensors that record what others need; also of frozen ones.
+    pub fn recording(&self) -> Self {
+        match self.kind {
+            Kind::Frozen => self.map(Kind::Constant, |_, tensor| Tensor::from_inner(tensor.clone())),
+            Kind::Trainable | Kind::Constant => self.constant(),
+        }
+    }
+
     /// What `make(name, matrix)` makes of each matrix, under the same names; gradients pass through to these.
     pub fn with_each(&self, make: impl FnMut(&str, &Tensor<2>) -> Tensor<2>) -> Self {
         self.map(self.kind, make)

@@ -4,11 +4,12 @@ use std::ops::ControlFlow;
 use std::sync::Arc;
 
 use burn::tensor::Tensor;
-use ndarray::Array2;
+use ndarray::{Array2, Array3};
 use unbraid_data::datasets::read_images;
 use unbraid_data::{Dataset, Result};
 
 use crate::frameworks::Framework;
+use crate::jacobians::decoder_jacobians;
 use crate::model::Model;
 use crate::posteriors::Moved;
 use crate::reconstruction::Reconstruction;
@@ -122,6 +123,26 @@ impl TrainedModel {
             floats(reconstruction.loss.to_image(self.model.decode(latents)))
         });
         Some(chunks.collect::<Vec<_>>().concat())
+    }
+
+    /// How each latent moves each pixel of the images that codes `[codes, latents]` stand for: exact Jacobians, `[codes, pixels, latents]`, of what
+    /// [`TrainedModel::decode`] gives; none where there is no decoder.
+    ///
+    /// ```
+    /// # use toml::Table;
+    /// # use unbraid_data::{ImageShape, Seed};
+    /// # use unbraid_learn::{Device, Learner, frameworks, networks, optimisers};
+    /// # let shape = ImageShape { height: 1, width: 1, channels: 3 };
+    /// # let network = networks::build("linear", &"latents = 2".parse()?, shape)?;
+    /// # let framework = frameworks::build("vae", &Table::new())?;
+    /// # let optimiser = optimisers::build("adam", &Table::new())?;
+    /// # let learner = Learner::new(network, framework, optimiser, shape, Seed(1), Device::cpu())?;
+    /// let jacobians = learner.trained().jacobians(&ndarray::array![[0.0, 1.0]]).unwrap();
+    /// assert_eq!(jacobians.dim(), (1, 3, 2));
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
+    pub fn jacobians(&self, codes: &Array2<f32>) -> Option<Array3<f32>> {
+        Some(decoder_jacobians(&self.model, self.framework.reconstruction()?, codes))
     }
 
     /// The name of the loss that [`TrainedModel::distances_between`] compares images by.

@@ -364,6 +364,7 @@ impl RunFolder {
             self.kl_divergences_path(),
             self.jacobians_path(),
             self.path.join("figures"),
+            self.path.join("inspect"),
         ];
         results.into_iter().filter(|path| path.exists()).collect()
     }

@@ -21,6 +21,7 @@ pub mod encode;
 pub mod entangle;
 pub mod evaluate;
 mod inputs;
+pub mod inspect;
 pub mod known_codes;
 pub mod learn_kernel;
 pub mod list;

@@ -76,9 +76,23 @@ fn mean_distance(of_codes: &[Option<f64>]) -> Result<f64, &'static str> {
     Ok(distances.iter().sum::<f64>() / distances.len() as f64)
 }
 
-/// The distance at one code, of whose Jacobian `[pixels, latents]` the ignored latents are left out; `None` where
-/// singular values are equal. A decoder that ignores all latents is at no distance.
+/// The distance at one code; see [`local_decoder`].
 fn distance_at(jacobian: &Array2<f64>) -> Option<f64> {
+    local_decoder(jacobian).distance
+}
+
+/// What a decoder does near one code, where it is its Jacobian.
+#[derive(Debug, Clone, PartialEq)]
+pub struct LocalDecoder {
+    /// By how much it stretches codes along its own directions, the largest first, `[latents]`.
+    pub singular_values: Vec<f64>,
+    /// The distance of these directions from the latents' axes; `None` where two singular values are equal.
+    pub distance: Option<f64>,
+}
+
+/// The singular values of a Jacobian `[pixels, latents]`, and the distance of its directions from the axes of the latents that it does not
+/// ignore. A decoder that ignores all latents is at no distance.
+pub fn local_decoder(jacobian: &Array2<f64>) -> LocalDecoder {
     // In units of the largest entry, so that no square overflows.
     let unit = jacobian.fold(0.0_f64, |unit, value| unit.max(value.abs()));
     let columns: Vec<ndarray::ArrayView1<f64>> =
@@ -89,12 +103,15 @@ fn distance_at(jacobian: &Array2<f64>) -> Option<f64> {
         Mat::from_fn(n_rows, columns.len(), |row, column| columns[column].get(row).map_or(0.0, |value| value / unit));
     let decomposition = matrix.thin_svd().expect("a matrix of moderate numbers converges");
     let singular: Vec<f64> = decomposition.S().column_vector().iter().copied().collect();
+    let n_ignored = jacobian.ncols() - columns.len();
+    let singular_values =
+        singular.iter().map(|value| value * unit).chain(std::iter::repeat_n(0.0, n_ignored)).collect();
     if singular.windows(2).any(|pair| pair[0] - pair[1] <= SMALLEST_GAP * singular[0]) {
-        return None;
+        return LocalDecoder { singular_values, distance: None };
     }
     let directions = decomposition.V();
     let directions = Array2::from_shape_fn((columns.len(), columns.len()), |(row, column)| directions[(row, column)]);
-    Some(distance_to_orthogonality(&directions))
+    LocalDecoder { singular_values, distance: Some(distance_to_orthogonality(&directions)) }
 }
 
 /// `min_P |V - P|_F` over all signed permutations, for an orthogonal matrix `V [n, n]`.
@@ -132,23 +149,7 @@ mod tests {
     use unbraid_data::{FactorSpace, LabelledCodes, Seed};
 
     use super::*;
-    use crate::statistics::normal::normal_noise;
-
-    /// A rotation drawn uniformly: normal numbers, each column made orthogonal to those before it.
-    fn random_rotation(n: usize, rng: &mut Rng) -> Array2<f64> {
-        let mut columns: Vec<ndarray::Array1<f64>> = Vec::new();
-        while columns.len() < n {
-            let mut column = ndarray::Array1::from_shape_simple_fn(n, || normal_noise(rng));
-            // Twice, since once leaves rounding errors of the size of the columns' likeness.
-            for other in columns.iter().chain(&columns) {
-                let along = column.dot(other);
-                column.scaled_add(-along, other);
-            }
-            let length = column.dot(&column).sqrt();
-            columns.push(column / length);
-        }
-        Array2::from_shape_fn((n, n), |(row, column)| columns[column][row])
-    }
+    use crate::statistics::random_rotation::random_rotation;
 
     /// The least distance over all signed permutations, tried one after the other.
     fn least_by_trial(directions: &Array2<f64>) -> f64 {
@@ -229,6 +230,14 @@ mod tests {
         // A single latent is always on its axis.
         assert!(scores.value("dto.active").unwrap() < 1e-7);
         assert_eq!(scores.value("dto.degenerate"), Some(0.0));
+    }
+
+    #[test]
+    fn singular_values_are_sorted_and_ignored_latents_have_none() {
+        let found = local_decoder(&array![[0.0, 0.0, 2.0], [0.0, -3.0, 0.0]]);
+        assert_eq!(found.singular_values, [3.0, 2.0, 0.0]);
+        assert_eq!(found.distance, Some(0.0));
+        assert_eq!(local_decoder(&Array2::zeros((2, 2))).singular_values, [0.0, 0.0]);
     }
 
     #[test]

@@ -20,6 +20,7 @@ pub mod normal;
 pub mod pearson;
 pub mod quantised_normal;
 pub mod r_squared;
+pub mod random_rotation;
 pub mod ranks;
 pub mod roc_auc;
 pub mod spearman;

@@ -51,7 +51,7 @@ pub fn doctor_page(page: &DoctorPage) -> String {
     html::page(&page.title, &body)
 }
 
-fn verdicts(verdicts: &[(String, String)]) -> String {
+pub(super) fn verdicts(verdicts: &[(String, String)]) -> String {
     if verdicts.is_empty() {
         return String::new();
     }
@@ -62,7 +62,7 @@ fn verdicts(verdicts: &[(String, String)]) -> String {
     format!("<section>\n<dl class=\"verdicts\">\n{lines}</dl>\n</section>\n")
 }
 
-fn table(table: &PageTable) -> String {
+pub(super) fn table(table: &PageTable) -> String {
     let caption = match table.caption.as_str() {
         "" => String::new(),
         caption => format!("<p class=\"caption\">{}</p>\n", escape(caption)),
@@ -70,7 +70,7 @@ fn table(table: &PageTable) -> String {
     section(&table.name, &(html::table(&table.header, &table.rows) + &caption))
 }
 
-fn notes(notes: &[String]) -> String {
+pub(super) fn notes(notes: &[String]) -> String {
     if notes.is_empty() {
         return String::new();
     }

@@ -3,6 +3,7 @@
 
 mod doctor;
 mod html;
+mod inspect;
 mod scores;
 
 use std::fmt::Write;
@@ -13,6 +14,7 @@ use self::html::Width;
 
 pub use doctor::{DoctorPage, PageTable, doctor_page};
 pub use html::escape;
+pub use inspect::{Folded, InspectPage, inspect_page};
 
 /// What a run's page shows.
 #[derive(Debug, Clone, PartialEq, Default)]

@@ -1,0 +1,172 @@
+//! `unbraid inspect`: what it tells of a run is what follows from the run's own files, and what does not apply says why.
+
+#![allow(clippy::unwrap_used, reason = "a test that cannot set itself up should panic")]
+
+mod support;
+
+use std::fs;
+
+use serde_json::Value;
+use support::{Place, SMALL};
+use unbraid_data::npy::read_table;
+
+/// A run in this folder of the small config with these changes.
+fn train(place: &Place, folder: &str, changes: &[&str]) {
+    place.write("small.toml", SMALL);
+    let mut arguments = vec!["train", "small.toml", "--out", folder];
+    changes.iter().for_each(|change| arguments.extend(["--set", change]));
+    place.output(&arguments);
+}
+
+fn inspected(place: &Place, arguments: &[&str]) -> Value {
+    let text = place.output(&[&["inspect"], arguments, &["--json"]].concat());
+    assert!(!text.contains("NaN") && !text.contains("inf,"), "{text}");
+    serde_json::from_str(&text).unwrap()
+}
+
+fn number(value: &Value) -> f64 {
+    value.as_f64().unwrap_or_else(|| panic!("{value} is no number"))
+}
+
+const NO_METRICS: &str = "metrics=[]";
+
+#[test]
+fn latents_are_told_as_the_run_saved_them() {
+    let place = Place::new();
+    train(&place, "a", &["metrics=[{name='dto'},{name='mig'},{name='polarized'}]"]);
+    let found = inspected(&place, &["a"]);
+    let (codes, log_variances) =
+        (read_table(&place.path("a/codes.npy")).unwrap(), read_table(&place.path("a/log_variances.npy")).unwrap());
+    let latents = found["latents"].as_array().unwrap();
+    let mut variances = Vec::new();
+    for (place, latent) in latents.iter().enumerate() {
+        assert_eq!(latent["position"], place + 1);
+        let column: usize = latent["name"].as_str().unwrap()[1..].parse().unwrap();
+        let mean = |values: &dyn Fn(usize) -> f64| (0..codes.nrows()).map(values).sum::<f64>() / codes.nrows() as f64;
+        let variance = mean(&|row| log_variances[[row, column]].exp());
+        let centre = mean(&|row| codes[[row, column]]);
+        let deviation = mean(&|row| (codes[[row, column]] - centre).powi(2)).sqrt();
+        let budget = mean(&|row| -0.5 * log_variances[[row, column]]);
+        for (name, wanted) in [("mean_variance", variance), ("deviation_of_means", deviation), ("budget", budget)] {
+            assert!((number(&latent[name]) - wanted).abs() < 1e-9, "{name}: {} for {wanted}", latent[name]);
+        }
+        assert_eq!(latent["active_by_means"], deviation > 0.5);
+        assert_eq!(latent["active_by_variance"], variance < 0.8);
+        variances.push(variance);
+    }
+    assert!(variances[0] <= variances[1], "{variances:?}");
+    // The run scored the same codes by the same Jacobians, rounded to 32 bits.
+    let scores: Value = serde_json::from_slice(&fs::read(place.path("a/scores.json")).unwrap()).unwrap();
+    assert!((number(&found["directions"]["dto"]) - number(&scores["scores"]["dto"])).abs() < 1e-6);
+    assert!((number(&found["relative_kl_error"]["at_end"]) - number(&scores["scores"]["polarized"])).abs() < 1e-9);
+    assert_eq!(found["scores"]["mig"], scores["scores"]["mig"]);
+    assert!((number(&found["directions"]["random_rotation"]["mean"]) - 0.548).abs() < 0.01);
+    assert_eq!(found["relative_kl_error"]["over_training"].as_array().unwrap().len(), 4);
+    // Backward passes and differences agree, and threads change nothing.
+    let exact = inspected(&place, &["a", "--exact", "--images", "5"]);
+    let differences = inspected(&place, &["a", "--images", "5", "--threads", "1"]);
+    assert_eq!(
+        (&exact["jacobians"]["codes"], &exact["jacobians"]["by"]),
+        (&Value::from(5), &Value::from("backward passes"))
+    );
+    let dto = |found: &Value| number(&found["directions"]["dto"]);
+    assert!((dto(&exact) - dto(&differences)).abs() < 0.05, "{} {}", dto(&exact), dto(&differences));
+    assert_eq!(differences, inspected(&place, &["a", "--images", "5", "--threads", "2"]));
+    assert!(!place.path("a/inspect").exists());
+}
+
+#[test]
+fn a_page_is_written_with_its_pictures_and_goes_when_training_goes_on() {
+    let place = Place::new();
+    train(&place, "a", &[NO_METRICS]);
+    let text = place.output(&["inspect", "a", "--plane", "1,0", "--plane", "z0,z1"]);
+    assert!(text.contains("of 2 latents") && text.trim_end().ends_with("a/inspect/inspect.html"), "{text}");
+    for name in ["eigen-images", "plane-z1-z0", "plane-z0-z1", "local-decoders", "relative-kl-error"] {
+        let file = place.path(&format!("a/inspect/{name}.png"));
+        assert!(fs::read(&file).unwrap().starts_with(b"\x89PNG"), "{}", file.display());
+    }
+    let page = fs::read_to_string(place.path("a/inspect/inspect.html")).unwrap();
+    assert!(page.contains("T4 figure 3.6") && page.contains("T4 figure 4.10") && !page.contains("NaN"));
+    place.output(&["inspect", "a", "--json", "--out", "elsewhere"]);
+    assert!(place.path("elsewhere/inspect.html").exists());
+    place.output(&["resume", "a", "--set", "training.steps=50"]);
+    assert!(!place.path("a/inspect").exists());
+}
+
+#[test]
+fn several_runs_are_set_against_their_scores() {
+    let place = Place::new();
+    for (seed, name) in [("seed=1", "a"), ("seed=2", "b"), ("seed=3", "c")] {
+        train(&place, name, &["metrics=[{name='mig'},{name='ds'}]", seed]);
+    }
+    let found = inspected(&place, &["a", "b", "c"]);
+    let agreement = &found["orthogonality_and_disentanglement"]["mig"];
+    assert_eq!(agreement["n_runs"], 3);
+    assert!(number(&agreement["rank_correlation_with_dto"]).abs() <= 1.0, "{agreement}");
+    assert_eq!(found["runs"].as_array().unwrap().len(), 3);
+    let text = place.output(&["inspect", "a", "b", "c"]);
+    assert!(text.starts_with("3 runs: ") && text.trim_end().ends_with("inspect/inspect.html"), "{text}");
+    assert!(place.path("inspect/orthogonality.png").exists() && place.path("inspect/3-eigen-images.png").exists());
+    let two = inspected(&place, &["a", "b"]);
+    let undefined = &two["orthogonality_and_disentanglement"]["mig"]["undefined"];
+    assert!(undefined.as_str().unwrap().contains("3 or more"), "{undefined}");
+}
+
+#[test]
+fn what_does_not_apply_says_why() {
+    let cases: &[(&[&str], &str, &str)] = &[
+        (&["framework={name='ae'}"], "variance, KL and budget of each latent", "a code is a point"),
+        (&["framework={name='beta_vae_full'}"], "relative KL error", "full covariance"),
+        (
+            &["framework={name='joint_vae', classes=[2]}", "model.latents=4"],
+            "relative KL error",
+            "probabilities of classes",
+        ),
+        (&["framework={name='qlae'}"], "variance, KL and budget of each latent", "take a few values"),
+        (&["framework={name='pcl'}"], "Jacobians, DtO, singular values and pictures", "the model has no decoder"),
+        (
+            &["framework={name='beta_vae', reconstruction='bce'}"],
+            "how near latents are to their best variance",
+            "\"mse\", alone",
+        ),
+    ];
+    for (changes, what, why) in cases {
+        let place = Place::new();
+        train(&place, "a", &[*changes, &[NO_METRICS]].concat());
+        let found = inspected(&place, &["a"]);
+        let told = found["left_out"][what].as_str().unwrap_or_else(|| panic!("{changes:?}: {}", found["left_out"]));
+        assert!(told.contains(why), "{changes:?}: {told}");
+        let text = place.output(&["inspect", "a"]);
+        assert!(text.contains(&format!("left out: {what}: ")), "{changes:?}: {text}");
+        assert!(place.path("a/inspect/inspect.html").exists());
+    }
+}
+
+#[test]
+fn points_have_everything_but_pictures() {
+    let place = Place::new();
+    let dataset = "dataset={name='synth_linear', subset={count=200, seed=1}}";
+    train(&place, "a", &[dataset, "model={name='linear', latents=2}", NO_METRICS]);
+    let found = inspected(&place, &["a"]);
+    assert_eq!(found["latents"][0]["direction"].as_array().unwrap().len(), 3);
+    place.output(&["inspect", "a"]);
+    assert!(place.path("a/inspect/codes.png").exists() && !place.path("a/inspect/eigen-images.png").exists());
+}
+
+#[test]
+fn what_cannot_be_is_refused() {
+    let place = Place::new();
+    assert!(place.refusal(&["inspect", "nowhere"], 2).contains("nowhere"));
+    place.refusal(&["inspect"], 2);
+    train(&place, "a", &[NO_METRICS]);
+    assert!(place.refusal(&["inspect", "a", "--plane", "0"], 2).contains("such as 0,3"));
+    assert!(place.refusal(&["inspect", "a", "--plane", "0,2"], 2).contains("two different numbers from 0 to 1"));
+    assert!(place.refusal(&["inspect", "a", "--plane", "1,1"], 2).contains("two different numbers"));
+    assert!(place.refusal(&["inspect", "a", "--alpha", "-1"], 2).contains("alpha is -1"));
+    assert!(place.refusal(&["inspect", "a", "--alpha", "NaN"], 2).contains("alpha is NaN"));
+    place.refusal(&["inspect", "a", "--images", "0"], 2);
+    place.write("file", "");
+    place.refusal(&["inspect", "a", "--out", "file"], 2);
+    fs::remove_file(place.path("a/model.safetensors")).unwrap();
+    assert!(place.refusal(&["inspect", "a"], 2).contains("model.safetensors"));
+}

@@ -1,0 +1,137 @@
+//! What was found, as rows of a table.
+
+use unbraid_report::tables::score_text;
+
+use super::{Directions, Inspection, Posterior, Several, Standing};
+
+type Table = (Vec<String>, Vec<Vec<String>>);
+
+fn texts(names: &[&str]) -> Vec<String> {
+    names.iter().map(ToString::to_string).collect()
+}
+
+fn number(value: Option<f64>) -> String {
+    value.map_or("–".to_string(), score_text)
+}
+
+/// A row for each latent in order; columns that no latent has anything in are left out.
+pub fn latents_rows(found: &Inspection) -> Table {
+    let header = texts(&[
+        "latent",
+        "position",
+        "standing",
+        "deviation of means",
+        "variance",
+        "KL",
+        "budget",
+        "share",
+        "|J|",
+        "|J|^2 s^2",
+        "of best",
+    ]);
+    let rows: Vec<Vec<String>> = found
+        .latents
+        .iter()
+        .enumerate()
+        .map(|(position, facts)| {
+            let standing = match facts.standing {
+                Standing::ActiveByMeans => "mixed (means)".to_string(),
+                Standing::ActiveByVariance => "mixed (variance)".to_string(),
+                other => other.word().to_string(),
+            };
+            let share = facts.budget_share.map_or("–".to_string(), |share| format!("{:.1} %", 100.0 * share));
+            vec![
+                format!("z{}", facts.latent),
+                (position + 1).to_string(),
+                standing,
+                score_text(facts.deviation),
+                number(facts.variance),
+                number(facts.kl),
+                number(facts.budget),
+                share,
+                number(facts.jacobian_norm),
+                number(facts.noise_cost),
+                facts.of_optimum.map_or("–".to_string(), |ratio| format!("{ratio:.2}")),
+            ]
+        })
+        .collect();
+    let kept: Vec<usize> = (0..header.len()).filter(|&column| rows.iter().any(|row| row[column] != "–")).collect();
+    let keep = |row: &Vec<String>| kept.iter().map(|&column| row[column].clone()).collect::<Vec<String>>();
+    (keep(&header), rows.iter().map(keep).collect())
+}
+
+/// What the rows of latents are sorted by, and what the columns say.
+pub(super) fn latents_caption(found: &Inspection) -> String {
+    let order = match found.posterior {
+        Posterior::Diagonal | Posterior::Full => {
+            "Latents by mean posterior variance, least first: the nonlinear principal components (T4 equations 4.7 and 4.8)."
+        }
+        _ if found.directions.is_some() => {
+            "Latents by how much they move the image (deviation of codes times |J|), most first: there is no posterior variance to sort by."
+        }
+        _ => "Latents by how much their codes vary, most first.",
+    };
+    let budget = match found.posterior {
+        Posterior::Diagonal => {
+            " Budget: -1/2 ln of the variance, the digits that the divergence pays for (T4 3.2.5), in nats, and its share of all. |J|: how far the image moves with the latent. |J|^2 s^2: what its noise adds to the squared error; of best: the same over beta/2 (1 - s^2), where the loss is least."
+        }
+        Posterior::Full => {
+            " Variances and budgets are those of single latents: what latents share is in neither. |J|: how far the image moves with the latent."
+        }
+        _ if found.directions.is_some() => " |J|: how far the image moves with the latent.",
+        _ => "",
+    };
+    format!(
+        "{order}{budget} Active: the deviation of means is above 0.5, and the variance below 0.8 (T4 3.3.2 and 4.3.4); mixed: one of the two."
+    )
+}
+
+/// A row for each singular value over all latents and over those whose codes vary.
+pub fn directions_rows(directions: &Directions) -> Table {
+    let header = texts(&["singular value", "mean", "deviation over codes", "over the next"]);
+    let rows = directions.singular_values.iter().enumerate().map(|(place, (mean, deviation))| {
+        let ratio = directions.ratios.get(place).copied().flatten();
+        let ratio = ratio.map_or("–".to_string(), |ratio| format!("{ratio:.2}"));
+        vec![(place + 1).to_string(), score_text(*mean), score_text(*deviation), ratio]
+    });
+    (header, rows.collect())
+}
+
+/// A row for each run.
+pub fn several_rows(several: &Several) -> Table {
+    let header = texts(&[
+        "run",
+        "framework",
+        "active",
+        "DtO",
+        "random",
+        "DtO of active",
+        "random",
+        "relative KL error",
+        "polarized from",
+        "DS",
+        "MIG",
+    ]);
+    let row = |found: &Inspection| {
+        let dto = |directions: &Option<Directions>| number(directions.as_ref().and_then(|one| one.dto));
+        let random = |directions: &Option<Directions>| number(directions.as_ref().map(|one| one.random.mean));
+        let from = found
+            .regime
+            .polarized_from()
+            .map_or("–".to_string(), |(step, share)| format!("step {step} ({:.1} %)", 100.0 * share));
+        vec![
+            found.path.display().to_string(),
+            found.framework.clone(),
+            format!("{} of {}", found.n_active(), found.latents.len()),
+            dto(&found.directions),
+            random(&found.directions),
+            dto(&found.active_directions),
+            random(&found.active_directions),
+            number(found.regime.at_end.as_ref().ok().copied()),
+            from,
+            number(found.score("ds")),
+            number(found.score("mig")),
+        ]
+    };
+    (header, several.runs.iter().map(row).collect())
+}

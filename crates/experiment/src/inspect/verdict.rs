@@ -1,0 +1,142 @@
+//! What was found in a run, in words.
+
+use unbraid_data::words::{counted, listed};
+
+use super::{Directions, Inspection, LatentFacts, Standing};
+
+/// Below this share of a random rotation's distance latents move images in directions of their own, and above the other they do not.
+const OWN_BELOW: f64 = 0.25;
+const MIXED_ABOVE: f64 = 0.75;
+/// Singular values that are nearer than this leave it open how their latents are turned: T4 table 3.4 finds a DS of 0.76 +- 0.25 at a ratio of 1.2, and
+/// 0.98 +- 0.06 at 1.5.
+pub(super) const NEAR_EQUAL: f64 = 1.2;
+
+/// One sentence, and what it rests on.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Verdict {
+    /// The result.
+    pub summary: String,
+    /// What it rests on, each a few words and what they mean here.
+    pub parts: Vec<(String, String)>,
+}
+
+/// What was found, in words.
+pub fn verdict(found: &Inspection) -> Verdict {
+    let n_latents = found.latents.len();
+    let activity = match found.n_active() {
+        0 => format!("none of {n_latents} latents is active"),
+        1 => format!("1 of {n_latents} latents is active"),
+        n_active => format!("{n_active} of {n_latents} latents are active"),
+    };
+    let parts = [disagreement(found), regime(found), near_equal(found), balance(found)];
+    Verdict { summary: format!("{activity}; {}", directions(found)), parts: parts.into_iter().flatten().collect() }
+}
+
+fn directions(found: &Inspection) -> String {
+    let Some(all) = &found.directions else {
+        return "the model has no decoder, so that latents have no directions".to_string();
+    };
+    match &found.active_directions {
+        None => "no latent's codes vary, so that there are no directions to compare".to_string(),
+        Some(active) if active.n_latents == 1 => {
+            "a single one has nothing to be orthogonal to, so that DtO says nothing".to_string()
+        }
+        Some(active) => of_several(if active.n_latents == all.n_latents { all } else { active }),
+    }
+}
+
+fn of_several(directions: &Directions) -> String {
+    let (Some(dto), Some(share)) = (directions.dto, directions.share_of_random()) else {
+        return "at every code two singular values of the decoder are equal, so that it has no directions".to_string();
+    };
+    let how = match share {
+        share if share < OWN_BELOW => "they move the image in directions of their own",
+        share if share < MIXED_ABOVE => "they move the image partly in directions of their own",
+        _ => "they move the image in directions that have nothing to do with their axes",
+    };
+    format!("{how}: DtO {dto:.2} where a random rotation has {:.2}", directions.random.mean)
+}
+
+/// Latents on which the two rules disagree.
+fn disagreement(found: &Inspection) -> Option<(String, String)> {
+    let names = |standing: Standing| {
+        let of: Vec<String> = found
+            .latents
+            .iter()
+            .filter(|facts| facts.standing == standing)
+            .map(|facts| format!("z{}", facts.latent))
+            .collect();
+        of
+    };
+    let told = |standing: Standing, what: &str| {
+        let names = names(standing);
+        let texts: Vec<&str> = names.iter().map(String::as_str).collect();
+        (!texts.is_empty()).then(|| format!("{} {what}", listed(&texts)))
+    };
+    let by_means = told(
+        Standing::ActiveByMeans,
+        "by the deviation of means (above 0.5) alone: codes vary, and the posterior is nearly as wide as the prior (variance not below 0.8)",
+    );
+    let by_variance = told(
+        Standing::ActiveByVariance,
+        "by the posterior variance (below 0.8) alone: codes hardly vary (deviation not above 0.5), and the posterior is narrow",
+    );
+    let told: Vec<String> = [by_means, by_variance].into_iter().flatten().collect();
+    (!told.is_empty()).then(|| ("Mixed latents".to_string(), format!("active {}.", told.join("; "))))
+}
+
+fn regime(found: &Inspection) -> Option<(String, String)> {
+    let error = found.regime.at_end.as_ref().ok()?;
+    let is = if *error < super::regime::POLARIZED_BELOW { "Polarized" } else { "Not polarized" };
+    let mut text = format!("relative KL error {:.1} % (T4 takes 3 % for the limit)", 100.0 * error);
+    match found.regime.polarized_from() {
+        Some((step, share)) => {
+            text += &format!("; below 3 % from step {step} to the end of training, {:.1} % of it", 100.0 * share);
+        }
+        None if found.regime.over_training.is_ok() => text += "; at no time below 3 % up to the end of training",
+        None => {}
+    }
+    Some((is.to_string(), format!("{text}.")))
+}
+
+fn near_equal(found: &Inspection) -> Option<(String, String)> {
+    let directions = found.active_directions.as_ref()?;
+    let near: Vec<String> = directions
+        .ratios
+        .iter()
+        .enumerate()
+        .filter_map(|(place, ratio)| {
+            ratio
+                .filter(|ratio| *ratio < NEAR_EQUAL)
+                .map(|ratio| format!("{} and {} ({ratio:.2})", place + 1, place + 2))
+        })
+        .collect();
+    let texts: Vec<&str> = near.iter().map(String::as_str).collect();
+    (!texts.is_empty()).then(|| {
+        let text = format!(
+            "singular values {} are within a factor of {NEAR_EQUAL} of each other: which way their latents are turned is left open (T4 3.3.4).",
+            listed(&texts)
+        );
+        ("Nearly equal".to_string(), text)
+    })
+}
+
+/// How near latents are to their best variance.
+fn balance(found: &Inspection) -> Option<(String, String)> {
+    let ratio = |facts: &LatentFacts| facts.of_optimum.filter(|_| facts.standing == Standing::Active);
+    let mut ratios: Vec<f64> = found.latents.iter().filter_map(ratio).collect();
+    ratios.sort_by(f64::total_cmp);
+    let (least, most) = (ratios.first()?, ratios.last()?);
+    let text = format!(
+        "the noise of {} costs {least:.2} to {most:.2} times what is best at beta {} (T4 equation 3.21 has 1 for all).",
+        counted(ratios.len(), "active latent"),
+        short(found.price?)
+    );
+    Some(("Precision".to_string(), text))
+}
+
+/// A price in few digits.
+fn short(value: f64) -> String {
+    let text = format!("{value:.4}");
+    if value >= 0.001 { text.trim_end_matches('0').trim_end_matches('.').to_string() } else { format!("{value:.2e}") }
+}

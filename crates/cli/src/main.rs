@@ -46,6 +46,8 @@ enum Command {
     Data(commands::data::Arguments),
     /// Say whether a dataset can be disentangled, and with which loss, before anything is trained
     Doctor(commands::doctor::Arguments),
+    /// Show the principal components of a dataset, and how the latents of a run lie among them
+    Pca(commands::pca::Arguments),
     /// Train, measure and draw what a config describes
     Train(commands::train::Arguments),
     /// Go on with a run that was stopped or killed, or train one longer that has ended; a finished run is left as it is
@@ -56,7 +58,7 @@ enum Command {
     Evaluate(commands::evaluate::Arguments),
     /// Print what every metric says of codes whose quality is known
     KnownCodes(commands::known_codes::Arguments),
-    /// Mix the latents of a run or a file so that no latent's distribution tells: the impossibility theorem, as a command
+    /// Mix the latents of a run or a file so that no latent's distribution tells, or undo it: the impossibility theorem, as a command
     Entangle(commands::entangle::Arguments),
     /// Learn a kernel with which a loss sees the factors of a dataset, or with --adversarial does not
     LearnKernel(commands::learn_kernel::Arguments),
@@ -137,6 +139,7 @@ fn run(arguments: Arguments) -> Result<Outcome> {
         Command::List(arguments) => commands::list::run(&arguments),
         Command::Data(arguments) => commands::data::run(&arguments),
         Command::Doctor(arguments) => commands::doctor::run(&arguments),
+        Command::Pca(arguments) => commands::pca::run(&arguments),
         Command::Train(arguments) => commands::train::run(&arguments),
         Command::Resume(arguments) => commands::resume::run(&arguments),
         Command::Encode(arguments) => commands::encode::run(&arguments),

@@ -53,6 +53,38 @@ fn entangled_codes_keep_their_marginals_and_lose_their_axes() {
 }
 
 #[test]
+fn the_way_back_gives_the_codes_before_to_the_bit() {
+    let place = every_format();
+    place.write("small.toml", SMALL);
+    place.output(&["train", "small.toml", "--out", "run"]);
+    let codes_of = |name: &str| match name {
+        "run" => unbraid_data::npy::read_table(&place.path("run/codes.npy")).unwrap(),
+        "table.csv" => ndarray::arr2(&Table::new(0.3).codes),
+        file => unbraid_formats::npz::read_labelled_codes(&place.path(file)).unwrap().codes().clone(),
+    };
+    for input in ["run", "named.npz", "table.csv"] {
+        place.output(&["entangle", input, "mixed.npz"]);
+        assert_eq!(place.output(&["entangle", "--undo", "mixed.npz", "back.npz"]), "back.npz\n");
+        let bits = |name: &str| codes_of(name).mapv(f64::to_bits);
+        assert_eq!(bits("back.npz"), bits(input), "{input}");
+        assert_ne!(bits("mixed.npz"), bits(input), "{input}");
+        assert_eq!(json(&place, &["back.npz"])["scores"], json(&place, &[input])["scores"], "{input}");
+        // It came back whole, so there is no map left.
+        let refusal = place.refusal(&["entangle", "--undo", "back.npz", "again.npz"], 2);
+        assert!(refusal.contains("back.npz holds no map back"), "{refusal}");
+    }
+    for input in ["run", "table.csv", "named.npz"] {
+        assert!(place.refusal(&["entangle", "--undo", input, "out.npz"], 2).contains("holds no map back"), "{input}");
+    }
+    assert!(!place.path("out.npz").exists());
+    // Entangled twice, the last map leads back by one step.
+    place.output(&["entangle", "named.npz", "mixed.npz"]);
+    place.output(&["entangle", "mixed.npz", "twice.npz"]);
+    place.output(&["entangle", "--undo", "twice.npz", "back.npz"]);
+    assert_eq!(codes_of("back.npz"), codes_of("mixed.npz"));
+}
+
+#[test]
 #[cfg(unix)]
 fn entangling_onto_a_full_disk_says_what_happened_and_where() {
     let place = Place::new();

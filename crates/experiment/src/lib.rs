@@ -15,6 +15,7 @@ pub mod measure;
 pub mod new_images;
 pub mod origin;
 pub mod page;
+pub mod pca;
 pub mod pictures;
 mod posterior_watch;
 pub mod prepare;

@@ -68,23 +68,26 @@ impl Archive<'_> {
         Ok(())
     }
 
-    /// Adds all that another archive holds, byte for byte, but the array called `name`, which is replaced by `table`.
+    /// Adds all that another archive holds, byte for byte, but these tables, which take the place of what is called so or
+    /// come last, and what is left out.
     pub(crate) fn copy_but(
         &mut self,
         other: &mut ZipArchive<BufReader<File>>,
-        name: &str,
-        table: &Array2<f64>,
+        tables: &[(&str, &Array2<f64>)],
+        left_out: &[&str],
     ) -> std::io::Result<()> {
-        let replaced = entry_index(other, name);
+        let places: Vec<Option<usize>> = tables.iter().map(|(name, _)| entry_index(other, name)).collect();
+        let left_out: Vec<usize> = left_out.iter().filter_map(|name| entry_index(other, name)).collect();
         for index in 0..other.len() {
-            let entry = other.by_index_raw(index)?;
-            if Some(index) == replaced {
-                self.add_table(name, table)?;
-            } else {
-                self.zip.raw_copy_file(entry)?;
+            let replaced = places.iter().position(|place| *place == Some(index));
+            match replaced {
+                _ if left_out.contains(&index) => {}
+                Some(table) => self.add_table(tables[table].0, tables[table].1)?,
+                None => self.zip.raw_copy_file(other.by_index_raw(index)?)?,
             }
         }
-        Ok(())
+        let new = tables.iter().zip(&places).filter(|(_, place)| place.is_none());
+        new.into_iter().try_for_each(|((name, table), _)| self.add_table(name, table))
     }
 }
 

@@ -114,11 +114,36 @@ fn optional<T>(npz: &mut Npz, name: &str, decode: impl Fn(&NpyArray) -> Result<T
     decode(&array).map(Some).map_err(|error| error.at(format!("array \"{name}\"")))
 }
 
-/// Writes to `to` all that the archive at `from` holds, with other codes in place of its own.
-pub fn write_with_codes(from: &Path, to: &Path, codes: &Array2<f64>) -> Result<()> {
+/// Writes to `to` all that the archive at `from` holds, with other codes in place of its own, and these tables beside them;
+/// but what is left out.
+pub fn write_with_codes(
+    from: &Path,
+    to: &Path,
+    codes: &Array2<f64>,
+    tables: &[(&str, &Array2<f64>)],
+    left_out: &[&str],
+) -> Result<()> {
     let mut npz = Npz::open(from)?;
     npz.required("codes").map_err(|error| error.at(from.display()))?;
-    write_archive(to, |archive| archive.copy_but(npz.archive(), "codes", codes))
+    let tables: Vec<(&str, &Array2<f64>)> = std::iter::once(("codes", codes)).chain(tables.iter().copied()).collect();
+    write_archive(to, |archive| archive.copy_but(npz.archive(), &tables, left_out))
+}
+
+/// Reads a table that may stand beside codes of this shape in an `.npz` file, where there is one; it must have that shape.
+pub fn read_table_beside(path: &Path, name: &str, shape: (usize, usize)) -> Result<Option<Array2<f64>>> {
+    let mut npz = Npz::open(path)?;
+    let read = |npz: &mut Npz| -> Result<Option<Array2<f64>>> {
+        let Some(announced) = npz.announced(name)? else { return Ok(None) };
+        // Before it is read: what is larger than the codes could take any memory.
+        if announced.shape != [shape.0, shape.1] {
+            let (found, (rows, latents)) = (announced.shape, shape);
+            let message =
+                format!("array \"{name}\" has shape {found:?}, but codes have {rows} rows and {latents} latents");
+            return Err(Error::new(message));
+        }
+        optional(npz, name, NpyArray::to_table)
+    };
+    read(&mut npz).map_err(|error| error.at(path.display()))
 }
 
 #[cfg(test)]
@@ -303,7 +328,7 @@ mod tests {
         assert_eq!(read_labelled_codes(file.path()).unwrap().codes().column(0).to_vec(), [0.5, 1.5]);
         let folder = tempfile::tempdir().unwrap();
         let to = folder.path().join("new.npz");
-        write_with_codes(file.path(), &to, &ndarray::array![[5.0], [6.0]]).unwrap();
+        write_with_codes(file.path(), &to, &ndarray::array![[5.0], [6.0]], &[], &[]).unwrap();
         assert_eq!(read_labelled_codes(&to).unwrap().codes().column(0).to_vec(), [5.0, 6.0]);
         let mut zip = ZipWriter::new_append(file).unwrap();
         zip.start_file("factor_names", SimpleFileOptions::default()).unwrap();
@@ -379,16 +404,16 @@ mod tests {
         let file = archive(&[notes, ("codes", "<f4", [2, 1].as_slice(), vec![0; 8]), factors]);
         let folder = tempfile::tempdir().unwrap();
         let to = folder.path().join("new.npz");
-        write_with_codes(file.path(), &to, &ndarray::array![[0.1, 2.0], [0.3, 4.0]]).unwrap();
+        write_with_codes(file.path(), &to, &ndarray::array![[0.1, 2.0], [0.3, 4.0]], &[], &[]).unwrap();
         assert_eq!(read_labelled_codes(&to).unwrap().codes(), &ndarray::array![[0.1, 2.0], [0.3, 4.0]]);
         let mut npz = Npz::open(&to).unwrap();
         assert_eq!(npz.names(), ["notes", "codes", "factors"]);
         assert_eq!(npz.required("notes").unwrap().into_u8().unwrap(), [7, 8, 9]);
         // In place of itself, too.
-        write_with_codes(&to, &to, &ndarray::array![[5.0], [6.0]]).unwrap();
+        write_with_codes(&to, &to, &ndarray::array![[5.0], [6.0]], &[], &[]).unwrap();
         assert_eq!(read_labelled_codes(&to).unwrap().n_latents(), 1);
         let none = archive(&[]);
-        assert!(write_with_codes(none.path(), &to, &ndarray::array![[5.0]]).is_err());
+        assert!(write_with_codes(none.path(), &to, &ndarray::array![[5.0]], &[], &[]).is_err());
     }
 
     #[test]

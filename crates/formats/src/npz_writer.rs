@@ -9,9 +9,17 @@ use unbraid_data::labelled_codes::LabelledCodes;
 
 use crate::archive::{Archive, write_archive};
 
-/// Writes `codes` `[rows, latents]` beside the factors of `data` and what else it has.
-pub fn write_labelled_codes(path: &Path, codes: &Array2<f64>, data: &LabelledCodes) -> Result<()> {
-    write_archive(path, |archive| write_arrays(archive, codes, data))
+/// Writes `codes` `[rows, latents]` beside the factors of `data` and what else it has, and these tables.
+pub fn write_labelled_codes(
+    path: &Path,
+    codes: &Array2<f64>,
+    data: &LabelledCodes,
+    tables: &[(&str, &Array2<f64>)],
+) -> Result<()> {
+    write_archive(path, |archive| {
+        write_arrays(archive, codes, data)?;
+        tables.iter().try_for_each(|(name, table)| archive.add_table(name, table))
+    })
 }
 
 /// Writes codes that a model made, with all that belongs to them, and beside them what their images are called (`names`), where
@@ -64,7 +72,7 @@ mod tests {
     use unbraid_data::labelled_codes::Extras;
 
     use super::*;
-    use crate::npz::read_labelled_codes;
+    use crate::npz::{read_labelled_codes, read_table_beside};
 
     #[test]
     fn all_that_is_written_is_read() {
@@ -85,7 +93,7 @@ mod tests {
         let folder = tempfile::tempdir().unwrap();
         let path = folder.path().join("codes.npz");
         let codes = array![[0.5], [0.25], [-1.0]];
-        write_labelled_codes(&path, &codes, &data).unwrap();
+        write_labelled_codes(&path, &codes, &data, &[("beside", &codes)]).unwrap();
         let read = read_labelled_codes(&path).unwrap();
         assert_eq!((read.codes(), read.factors(), read.space()), (&codes, data.factors(), data.space()));
         let (found, wanted) = (read.extras(), data.extras());
@@ -94,6 +102,7 @@ mod tests {
         assert_eq!(found.kl_divergences, wanted.kl_divergences);
         assert_eq!(found.reconstruction_losses, wanted.reconstruction_losses);
         assert_eq!((&found.jacobians, &found.text_factors), (&wanted.jacobians, &wanted.text_factors));
+        assert_eq!(read_table_beside(&path, "beside", (3, 1)).unwrap(), Some(codes));
         // Without extras nothing stands in their place.
         let plain = LabelledCodes::new(
             array![[1.0]],
@@ -102,7 +111,8 @@ mod tests {
             Extras::default(),
         )
         .unwrap();
-        write_labelled_codes(&path, plain.codes(), &plain).unwrap();
+        write_labelled_codes(&path, plain.codes(), &plain, &[]).unwrap();
+        assert_eq!(read_table_beside(&path, "beside", (3, 1)).unwrap(), None);
         assert!(read_labelled_codes(&path).unwrap().extras().train_rows.is_none());
     }
 }

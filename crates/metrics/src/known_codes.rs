@@ -90,7 +90,7 @@ fn turned(factors: &Array2<f64>) -> Array2<f64> {
 fn entangled(factors: &Array2<f64>) -> Array2<f64> {
     // Without noise equal values would be ties, which the bijection has to break by chance.
     let codes = standardised(factors);
-    entangle(&(&codes + &(even_noise(codes.dim(), "ties") * 0.1)))
+    entangle(&(&codes + &(even_noise(codes.dim(), "ties") * 0.1))).codes
 }
 
 fn noise(factors: &Array2<f64>) -> Array2<f64> {

@@ -17,6 +17,7 @@ pub mod metrics;
 mod needs;
 mod posterior_information;
 pub mod predictors;
+pub mod principal;
 mod row_order;
 mod rows_by_others;
 mod rows_by_value;

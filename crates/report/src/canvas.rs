@@ -36,6 +36,13 @@ impl Canvas {
         Self { width, height, pixels: PAPER.repeat(width * height) }
     }
 
+    /// The same with so many empty rows of pixels below.
+    pub fn with_room_below(mut self, n_rows: usize) -> Self {
+        self.height += n_rows;
+        self.pixels.extend(PAPER.repeat(self.width * n_rows));
+        self
+    }
+
     /// Pixels across.
     pub fn width(&self) -> usize {
         self.width

@@ -50,6 +50,10 @@ const VIRIDIS: [Colour; 9] = [
     [253, 231, 37],
 ];
 
+// From dark blue over grey to pale yellow: the hue tells the sign, and the lightness rises all the way, so that a grey print
+// tells it too.
+const DIVERGING: [Colour; 5] = [[8, 32, 96], [52, 96, 166], [140, 142, 145], [226, 172, 88], [255, 238, 175]];
+
 /// The colour of the series with this number; they repeat after eight.
 pub fn series_colour(index: usize) -> Colour {
     SERIES[index % SERIES.len()]
@@ -63,9 +67,19 @@ pub fn series_dash(index: usize) -> &'static [f32] {
 
 /// The viridis colour of `position` in [0, 1]; what lies outside gets the nearest end.
 pub fn viridis(position: f64) -> Colour {
-    let place = position.clamp(0.0, 1.0) * (VIRIDIS.len() - 1) as f64;
-    let below = (place as usize).min(VIRIDIS.len() - 2);
-    mix(VIRIDIS[below], VIRIDIS[below + 1], (place - below as f64) as f32)
+    between(&VIRIDIS, position)
+}
+
+/// The colour of a signed `value` in [-1, 1]: blue and dark below 0, grey at 0, yellow and light above.
+pub fn diverging(value: f64) -> Colour {
+    between(&DIVERGING, (value + 1.0) / 2.0)
+}
+
+/// The colour at a position in [0, 1] among equally spaced ones.
+fn between(colours: &[Colour], position: f64) -> Colour {
+    let place = position.clamp(0.0, 1.0) * (colours.len() - 1) as f64;
+    let below = (place as usize).min(colours.len() - 2);
+    mix(colours[below], colours[below + 1], (place - below as f64) as f32)
 }
 
 /// `amount` in [0, 1] of the way from one colour to another.
@@ -90,6 +104,9 @@ mod tests {
     fn the_map_gets_lighter_all_the_way() {
         let shades: Vec<f64> = (0..=100).map(|percent| lightness(viridis(f64::from(percent) / 100.0))).collect();
         assert!(shades.windows(2).all(|pair| pair[0] < pair[1]));
+        let shades: Vec<f64> = (-50..=50).map(|value| lightness(diverging(f64::from(value) / 50.0))).collect();
+        assert!(shades.windows(2).all(|pair| pair[0] < pair[1]));
+        assert_eq!(diverging(0.0), [140, 142, 145]);
     }
 
     #[test]

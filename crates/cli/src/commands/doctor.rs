@@ -130,7 +130,8 @@ fn check_names(losses: &[Loss]) -> Result<()> {
     }
 }
 
-fn title(name: &str, settings: &toml::Table) -> String {
+/// What a dataset is called, with its settings: `xy_squares (spacing 1)`.
+pub fn title(name: &str, settings: &toml::Table) -> String {
     let shown: Vec<String> =
         settings.iter().filter(|(key, _)| *key != "path").map(|(key, value)| format!("{key} {value}")).collect();
     let name = short_name(name);

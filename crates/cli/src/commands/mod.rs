@@ -25,6 +25,7 @@ pub mod inspect;
 pub mod known_codes;
 pub mod learn_kernel;
 pub mod list;
+pub mod pca;
 pub mod report;
 pub mod reproduce;
 pub mod resume;

@@ -6,6 +6,7 @@ pub mod cumulative;
 pub mod curves;
 pub mod distance_matrices;
 pub mod examples;
+pub mod explained;
 pub mod factor_rows;
 pub mod heatmap;
 pub mod kernel;
@@ -13,6 +14,7 @@ mod legend;
 pub mod picture_grid;
 pub mod points;
 pub mod reconstructions;
+pub mod signed_pictures;
 pub mod traversals;
 
 use crate::colour::{series_colour, series_dash};
@@ -24,11 +26,13 @@ pub use cumulative::{CumulativeLine, cumulative_curves, cumulative_curves_narrow
 pub use curves::{Panels, Scale, compare_losses, loss_curves};
 pub use distance_matrices::{MatrixCell, MatrixRow, distance_matrices, distance_matrices_narrow};
 pub use examples::{ExampleImage, examples};
+pub use explained::{explained_variance, explained_variance_narrow};
 pub use factor_rows::{FactorRow, evenly_spread, factor_rows};
 pub use heatmap::{heatmap, heatmap_over};
 pub use kernel::kernel_picture;
 pub use points::{Join, PointPanel, PointSeries, XAxis, point_panels};
 pub use reconstructions::reconstructions;
+pub use signed_pictures::{signed_grid, signed_picture};
 pub use traversals::{TraversalRow, Traversals, traversals, traversals_gif};
 
 // Figures are drawn at twice the size at which a page shows them, so that they stay sharp on fine screens and in print.

@@ -13,6 +13,7 @@ pub mod measure;
 pub mod new_images;
 pub mod origin;
 pub mod page;
+pub mod perturb;
 pub mod pictures;
 pub mod prepare;
 pub mod reproductions;

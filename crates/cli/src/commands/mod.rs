@@ -24,6 +24,7 @@ mod inputs;
 pub mod known_codes;
 pub mod learn_kernel;
 pub mod list;
+pub mod perturb;
 pub mod report;
 pub mod reproduce;
 pub mod resume;

@@ -9,6 +9,7 @@ use unbraid_report::whole_file::read_whole;
 use unbraid_report::{LossLog, RunFolder};
 
 use crate::config::Config;
+use crate::posterior_watch::PosteriorWatch;
 use crate::prepare::Prepared;
 use crate::selection::{Look, Selector};
 use crate::watch::Watch;
@@ -49,7 +50,7 @@ pub fn begin(folder: &RunFolder, config: &Config, learner: &mut Learner) -> Resu
     Ok(Start { saved, log })
 }
 
-/// Trains to the last step, leaving `losses.csv` and `model.safetensors`; where validation images are scored, `selection.csv` and
+/// Trains to the last step, leaving `losses.csv`, `posteriors.csv` and `model.safetensors`; where validation images are scored, `selection.csv` and
 /// `best.safetensors` as well.
 pub fn train(
     folder: &RunFolder,
@@ -61,6 +62,7 @@ pub fn train(
     let (training, origin) = (&config.training, config.origin());
     let Start { mut saved, mut log } = start;
     let mut selector = Selector::begin(folder, config, prepared, saved)?;
+    let mut posteriors = PosteriorWatch::begin(folder, config, prepared.dataset.as_ref(), saved)?;
     let mut loader = Loader::start(loading(config, prepared), saved, LOADING_THREADS)?;
     let n_images = prepared.split.train().len();
     let (learner, dataset) = (&mut prepared.learner, prepared.dataset.as_ref());
@@ -84,6 +86,8 @@ pub fn train(
             let bytes = written.map_err(|error| keep_log(error, &mut log, folder, saved))?;
             let looked = due.map_or(Ok(Look::NotBetter), |selector| selector.look(folder, dataset, learner, watch));
             let look = looked.map_err(|error| keep_log(error, &mut log, folder, saved))?;
+            let logged = posteriors.look(folder, dataset, learner);
+            logged.map_err(|error| keep_log(error, &mut log, folder, saved))?;
             // What was made with the checkpoint before would not belong to this one; until then it is kept.
             folder.remove_results()?;
             folder.write_model(&bytes)?;

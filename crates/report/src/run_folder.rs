@@ -15,6 +15,7 @@ use unbraid_data::{Error, FactorSpace, LabelledCodes, Result, npy};
 use unbraid_metrics::Scores;
 
 use crate::loss_log::{LossTable, read_losses};
+use crate::posterior_log::{PosteriorRow, parse_posteriors, posteriors_csv};
 use crate::scores_file::{matrices_json, parse_matrices, parse_scores, scores_json};
 use crate::selection_log::{SelectionRow, parse_selection, selection_csv};
 use crate::status::Status;
@@ -59,6 +60,7 @@ impl RunFolder {
             folder.losses_path(),
             folder.best_model_path(),
             folder.selection_path(),
+            folder.posteriors_path(),
             folder.dataset_path(),
         ]);
         if let Some(found) = remains.iter().find(|path| path.exists()) {
@@ -121,6 +123,11 @@ impl RunFolder {
     /// `selection.csv`: the scores of validation images while training.
     pub fn selection_path(&self) -> PathBuf {
         self.path.join("selection.csv")
+    }
+
+    /// `posteriors.csv`: what posteriors were like while training.
+    pub fn posteriors_path(&self) -> PathBuf {
+        self.path.join("posteriors.csv")
     }
 
     /// `status.json`: see [`Status`].
@@ -218,6 +225,19 @@ impl RunFolder {
         let path = self.selection_path();
         let rows =
             where_present(&path, |path| parse_selection(&read_text(path)?).map_err(|error| error.at(path.display())))?;
+        Ok(rows.unwrap_or_default())
+    }
+
+    /// Writes what posteriors were like so far.
+    pub fn write_posteriors(&self, rows: &[PosteriorRow]) -> Result<()> {
+        write_whole(&self.posteriors_path(), posteriors_csv(rows).as_bytes())
+    }
+
+    /// Reads what posteriors were like while training; none where that was not kept.
+    pub fn read_posteriors(&self) -> Result<Vec<PosteriorRow>> {
+        let path = self.posteriors_path();
+        let rows =
+            where_present(&path, |path| parse_posteriors(&read_text(path)?).map_err(|error| error.at(path.display())))?;
         Ok(rows.unwrap_or_default())
     }
 

@@ -63,31 +63,76 @@ impl Metric for Polarized {
     /// latent's mean posterior variance `polarized.variance.z0`, ... All at least 0.
     fn score(&self, subject: &Subject, _rng: &mut Rng) -> Scores {
         let data = subject.data();
-        let both = kl_per_latent(data).and_then(|divergences| Ok((divergences, log_variances(data)?)));
-        let (divergences, log_variances) = match both {
-            Ok(both) => both,
+        let regime = match regime(data, self.active_above) {
+            Ok(regime) => regime,
             Err(reason) => return Scores::new().without("polarized", &reason).without_all(COUNTS, &reason),
         };
-        let is_active = active_latents(data.codes(), self.active_above);
-        let variances = mean_of_columns(&log_variances.mapv(f64::exp));
-        let mut scores =
-            Scores::new().with_outcome("polarized", relative_error(data, &divergences, log_variances, &is_active));
-        for (name, count) in COUNTS.into_iter().zip(self.counts(data, &is_active, &variances)) {
+        let mut scores = Scores::new().with_outcome("polarized", regime.relative_error());
+        for (name, count) in COUNTS.into_iter().zip(self.counts(data, &regime)) {
             scores = scores.with(name, count as f64);
         }
-        for (latent, &variance) in variances.iter().enumerate() {
+        for (latent, &variance) in regime.variances.iter().enumerate() {
             scores = scores.with_latent("polarized.variance", latent, Ok::<f64, String>(variance));
         }
         scores
     }
 }
 
+/// What tells how far posteriors are from the polarized regime.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Regime {
+    /// The mean divergence from the prior, summed over latents.
+    pub divergence: f64,
+    /// Equation 3.5, its approximation by the active latents.
+    pub approximate: f64,
+    /// For each latent the standard deviation of its codes.
+    pub deviations: Vec<f64>,
+    /// For each latent the mean of its posterior variance.
+    pub variances: Vec<f64>,
+}
+
+impl Regime {
+    /// Whether no number is beyond the largest.
+    pub fn is_finite(&self) -> bool {
+        let sums = [self.divergence, self.approximate];
+        sums.iter().chain(&self.deviations).chain(&self.variances).all(|value| value.is_finite())
+    }
+
+    /// Equation 3.38, or why it is not defined.
+    pub fn relative_error(&self) -> Result<f64, String> {
+        if !self.divergence.is_finite() {
+            return Err("the divergence from the prior is beyond the largest number".to_string());
+        }
+        if self.divergence <= 0.0 {
+            return Err("the posterior is the prior, so there is no divergence to approximate".to_string());
+        }
+        Ok((self.divergence - self.approximate).abs() / self.divergence)
+    }
+}
+
+/// The regime of codes, whose latents are active where the deviation of their codes is above `active_above`; or what is missing.
+pub fn regime(data: &LabelledCodes, active_above: f64) -> Result<Regime, String> {
+    let divergence = kl_per_latent(data)?.sum();
+    let log_variances = log_variances(data)?;
+    let terms = data.codes() * data.codes() - log_variances - 1.0; // [rows, latents]
+    let of_latents = mean_of_columns(&terms) / 2.0;
+    let is_active = active_latents(data.codes(), active_above);
+    let of_active = of_latents.iter().zip(&is_active).filter(|(_, is_active)| **is_active).map(|(term, _)| term);
+    Ok(Regime {
+        divergence,
+        approximate: of_active.sum(),
+        deviations: deviations(data.codes()),
+        variances: mean_of_columns(&log_variances.mapv(f64::exp)).to_vec(),
+    })
+}
+
 impl Polarized {
     /// How many latents are active, passive and mixed.
-    fn counts(&self, data: &LabelledCodes, is_active: &[bool], variances: &Array1<f64>) -> [usize; 3] {
+    fn counts(&self, data: &LabelledCodes, regime: &Regime) -> [usize; 3] {
         let squares = mean_of_columns(&data.codes().mapv(|code| code * code));
+        let is_active: Vec<bool> = regime.deviations.iter().map(|&deviation| deviation > self.active_above).collect();
         let is_passive = |latent: usize| {
-            squares[latent] <= self.passive_within && (variances[latent] - 1.0).abs() <= self.passive_within
+            squares[latent] <= self.passive_within && (regime.variances[latent] - 1.0).abs() <= self.passive_within
         };
         let n_active = is_active.iter().filter(|&&is_active| is_active).count();
         let n_passive = (0..is_active.len()).filter(|&latent| !is_active[latent] && is_passive(latent)).count();
@@ -97,28 +142,12 @@ impl Polarized {
 
 /// Whether the standard deviation of each latent's codes `[rows, latents]` is above `threshold`. `[latents]`
 pub fn active_latents(codes: &Array2<f64>, threshold: f64) -> Vec<bool> {
-    codes.columns().into_iter().map(|column| variance(&column).sqrt() > threshold).collect()
+    deviations(codes).into_iter().map(|deviation| deviation > threshold).collect()
 }
 
-/// Equation 3.38. `divergences [latents]` add up to the divergence from the prior.
-fn relative_error(
-    data: &LabelledCodes,
-    divergences: &Array1<f64>,
-    log_variances: &Array2<f64>,
-    is_active: &[bool],
-) -> Result<f64, String> {
-    let divergence = divergences.sum();
-    if !divergence.is_finite() {
-        return Err("the divergence from the prior is beyond the largest number".to_string());
-    }
-    if divergence <= 0.0 {
-        return Err("the posterior is the prior, so there is no divergence to approximate".to_string());
-    }
-    let terms = data.codes() * data.codes() - log_variances - 1.0; // [rows, latents]
-    let of_latents = mean_of_columns(&terms) / 2.0;
-    let approximate: f64 =
-        of_latents.iter().zip(is_active).filter(|(_, is_active)| **is_active).map(|(term, _)| term).sum();
-    Ok((divergence - approximate).abs() / divergence)
+/// The standard deviation of each latent's codes `[rows, latents]`.
+fn deviations(codes: &Array2<f64>) -> Vec<f64> {
+    codes.columns().into_iter().map(|column| variance(&column).sqrt()).collect()
 }
 
 /// `[columns]`.

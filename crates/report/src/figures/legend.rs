@@ -45,6 +45,15 @@ impl Legend {
         self.rows.len() * ROW_HEIGHT
     }
 
+    /// The middle of the piece of each entry that has a name, in order, where the legend is drawn below `top`.
+    pub(super) fn places(&self, top: usize) -> Vec<(f32, f32)> {
+        let of_row = |(row_index, row): (usize, &Vec<Entry>)| {
+            let y = (top + row_index * ROW_HEIGHT + 10) as f32;
+            row.iter().map(move |entry| ((entry.x + PIECE_WIDTH / 2) as f32, y)).collect::<Vec<_>>()
+        };
+        self.rows.iter().enumerate().flat_map(of_row).collect()
+    }
+
     /// Draws it below `top`.
     pub(super) fn draw(&self, canvas: &mut Canvas, top: usize) {
         for (row_index, row) in self.rows.iter().enumerate() {

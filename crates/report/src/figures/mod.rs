@@ -11,6 +11,7 @@ pub mod heatmap;
 pub mod kernel;
 mod legend;
 pub mod picture_grid;
+pub mod points;
 pub mod reconstructions;
 pub mod traversals;
 
@@ -26,6 +27,7 @@ pub use examples::{ExampleImage, examples};
 pub use factor_rows::{FactorRow, evenly_spread, factor_rows};
 pub use heatmap::{heatmap, heatmap_over};
 pub use kernel::kernel_picture;
+pub use points::{Join, PointPanel, PointSeries, XAxis, point_panels};
 pub use reconstructions::reconstructions;
 pub use traversals::{TraversalRow, Traversals, traversals, traversals_gif};
 

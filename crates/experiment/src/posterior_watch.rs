@@ -1,0 +1,59 @@
+//! What posteriors are like while a run trains: at each checkpoint, of some of the images that are scored at the end. How far they are from the
+//! polarized regime (T4 equation 3.38) and which latents are switched off is read off `posteriors.csv` when the run has ended.
+
+use unbraid_data::{Dataset, Result};
+use unbraid_learn::Learner;
+use unbraid_metrics::metrics::polarized::{ACTIVE_ABOVE, regime};
+use unbraid_report::{PosteriorRow, RunFolder};
+
+use crate::config::Config;
+use crate::measure::encode_images;
+use crate::prepare::rows_to_encode;
+
+/// As many images as go through the network at once: they cost a few training steps at each checkpoint.
+const IMAGES: usize = 256;
+
+/// The log of a run that goes on.
+pub struct PosteriorWatch {
+    every: u64,
+    images: Vec<usize>,
+    rows: Vec<PosteriorRow>,
+}
+
+impl PosteriorWatch {
+    /// Goes on with the log of a run after step `saved`.
+    pub fn begin(folder: &RunFolder, config: &Config, dataset: &dyn Dataset, saved: u64) -> Result<Self> {
+        let mut rows = folder.read_posteriors()?;
+        rows.retain(|row| row.step <= saved);
+        let scored = rows_to_encode(config, dataset.n_images())?;
+        let n_images = IMAGES.min(scored.len());
+        let images = (0..n_images).map(|image| scored[image * scored.len() / n_images]).collect();
+        Ok(Self { every: config.training.checkpoint_every, images, rows })
+    }
+
+    /// Adds a row where one is due: not where a run is stopped between two checkpoints, so that it leaves the same rows as one that is not. A
+    /// posterior that is no Gaussian of independent latents has none. To be called before the checkpoint is written.
+    pub fn look(&mut self, folder: &RunFolder, dataset: &dyn Dataset, learner: &Learner) -> Result<()> {
+        let step = learner.steps_taken();
+        if !step.is_multiple_of(self.every) {
+            return Ok(());
+        }
+        let data = encode_images(&learner.trained(), dataset, &self.images)?;
+        if data.extras().kl_divergences.is_some() {
+            return Ok(());
+        }
+        let Ok(regime) = regime(&data, ACTIVE_ABOVE) else { return Ok(()) };
+        if !regime.is_finite() {
+            return Ok(());
+        }
+        self.rows.push(PosteriorRow {
+            step,
+            kl: regime.divergence,
+            kl_polarized: regime.approximate,
+            relative_error: regime.relative_error().ok(),
+            deviations: regime.deviations,
+            variances: regime.variances,
+        });
+        folder.write_posteriors(&self.rows)
+    }
+}

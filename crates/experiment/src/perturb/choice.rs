@@ -26,8 +26,10 @@ pub fn choose(paths: &[PathBuf], settings: PerturbSettings, watch: &mut dyn Watc
     let has_factors = record.factors.iter().any(|factor| factor.size != Some(1));
     let metric = if has_factors { "mig" } else { "udr" };
     if !has_factors && paths.len() == 2 {
-        return Err(Error::new("the images have no factors, and two runs alone are as like each other one way as the other")
-            .help("give three runs or more, of which the one least like the others counts as the most entangled"));
+        return Err(Error::new(
+            "the images have no factors, and two runs alone are as like each other one way as the other",
+        )
+        .help("give three runs or more, of which the one least like the others counts as the most entangled"));
     }
     let scores = score(paths, metric, watch)?;
     let models = paths.iter().map(model_fingerprint).collect::<Result<Vec<_>>>()?;

@@ -182,8 +182,7 @@ impl PerturbConfig {
             let shown = |table: &Table| table.get(key).map_or("left out".to_string(), Value::to_string);
             return Some((format!("perturb.{key}"), shown(&now), shown(&then)));
         }
-        let models =
-            |config: &Self| config.runs.iter().map(|run| run.model.clone()).collect::<Vec<_>>().join(", ");
+        let models = |config: &Self| config.runs.iter().map(|run| run.model.clone()).collect::<Vec<_>>().join(", ");
         let rest = [
             ("images", self.images.clone(), begun.images.clone()),
             ("the models of the runs", models(self), models(begun)),
@@ -212,7 +211,11 @@ mod tests {
             perturb: PerturbSettings { epsilon: 0.175, pairs: 2, ..PerturbSettings::default() },
             chosen_by: "mig".into(),
             images: "12345678".into(),
-            runs: vec![run("a", 0.25, Side::Disentangled), run("b c", 0.0, Side::Entangled), run("d", 0.1, Side::Between)],
+            runs: vec![
+                run("a", 0.25, Side::Disentangled),
+                run("b c", 0.0, Side::Entangled),
+                run("d", 0.1, Side::Between),
+            ],
         };
         let read = PerturbConfig::parse(&config.to_toml()).unwrap();
         assert_eq!(read, config);
@@ -220,7 +223,8 @@ mod tests {
         let mut moved = config.clone();
         moved.runs[0].path = "elsewhere".into();
         assert_eq!((moved.difference(&config), moved.origin()), (None, config.origin()));
-        let longer = PerturbConfig { perturb: PerturbSettings { steps: 9, ..config.perturb.clone() }, ..config.clone() };
+        let longer =
+            PerturbConfig { perturb: PerturbSettings { steps: 9, ..config.perturb.clone() }, ..config.clone() };
         assert_eq!(longer.difference(&config), Some(("perturb.steps".into(), "9".into(), "3000".into())));
         moved.runs[0].model = "ffffffff".into();
         assert_eq!(moved.difference(&config).unwrap().0, "the models of the runs");

@@ -23,7 +23,8 @@ impl PerturbFolder {
                 .help("choose another path with `--out`"));
         }
         if !folder.config_path().exists() {
-            let remains = [folder.checkpoint_path(), folder.losses_path(), folder.perturbed_path(), folder.noise_path()];
+            let remains =
+                [folder.checkpoint_path(), folder.losses_path(), folder.perturbed_path(), folder.noise_path()];
             if let Some(found) = remains.iter().find(|path| path.exists()) {
                 return Err(Error::new(format!("{} has no config.toml, but {}", path.display(), found.display()))
                     .help("choose another folder with `--out`, or move it away"));
@@ -93,6 +94,16 @@ impl PerturbFolder {
     /// `NAME.png`: a picture.
     pub fn picture_path(&self, name: &str) -> PathBuf {
         self.path.join(format!("{name}.png"))
+    }
+
+    /// `perturb.json`: what came of it in numbers.
+    pub fn summary_path(&self) -> PathBuf {
+        self.path.join("perturb.json")
+    }
+
+    /// `retrain.csv`: the scores of each run that was trained again.
+    pub fn retrain_table_path(&self) -> PathBuf {
+        self.path.join("retrain.csv")
     }
 
     /// `perturb.html`: the page.

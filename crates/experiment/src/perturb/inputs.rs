@@ -95,7 +95,9 @@ fn range(dataset: &dyn Dataset, factor: usize) -> Result<(f64, f64)> {
         for &value in read_factors(dataset, chunk).column(factor) {
             if !value.is_finite() {
                 let name = &dataset.factors().factors()[factor].name;
-                return Err(Error::new(format!("factor \"{name}\" has the value {value}")).help("wanted finite numbers"));
+                return Err(
+                    Error::new(format!("factor \"{name}\" has the value {value}")).help("wanted finite numbers")
+                );
             }
             (low, high) = (low.min(value), high.max(value));
         }
@@ -112,7 +114,8 @@ mod tests {
 
     #[test]
     fn ordered_factors_are_scaled_and_shapes_have_a_number_for_each_value() {
-        let dataset = datasets::build("dsprites", &"rendered = true\nfix = { orientation = 0 }".parse().unwrap()).unwrap();
+        let dataset =
+            datasets::build("dsprites", &"rendered = true\nfix = { orientation = 0 }".parse().unwrap()).unwrap();
         // shape, scale, x and y: three values without order; 6, 32 and 32.
         let inputs = Inputs::of(dataset.as_ref(), 3).unwrap();
         assert_eq!(inputs.n_inputs(), 6);
@@ -123,7 +126,8 @@ mod tests {
 
     #[test]
     fn codes_stand_in_where_no_factor_varies() {
-        let settings = "rendered = true\nfix = { shape = 0, scale = 1, orientation = 0, position_x = 3, position_y = 4 }";
+        let settings =
+            "rendered = true\nfix = { shape = 0, scale = 1, orientation = 0, position_x = 3, position_y = 4 }";
         let names = datasets::build("dsprites", &"rendered = true".parse().unwrap()).unwrap();
         let names: Vec<&str> = names.factors().names().collect();
         let settings = settings.replace("position_x", names[3]).replace("position_y", names[4]);

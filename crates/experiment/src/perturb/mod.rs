@@ -5,12 +5,17 @@
 //! written as `.npz`, beside one with uniform noise of the same size. What a step draws follows from the seed and the step, so that a
 //! perturbation that was stopped or killed and goes on is the same to the byte as one that was not.
 
+mod alteration;
 mod bytes;
 mod choice;
 pub mod config;
 mod folder;
 mod inputs;
 mod models;
+mod page;
+mod pictures;
+pub mod retrain;
+pub mod summary;
 
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -18,18 +23,25 @@ use std::sync::Arc;
 use unbraid_data::loader::{Loader, Loading};
 use unbraid_data::samplers;
 use unbraid_data::whole_file::{read_whole, write_whole};
-use unbraid_data::{Dataset, Error, Result, Seed, Split};
-use unbraid_formats::export::export_altered_npz;
+use unbraid_data::{Dataset, Result, Seed, Split};
 use unbraid_learn::perturbation::Perturbation;
 use unbraid_report::LossLog;
+use unbraid_report::figures::Panels;
 
+use crate::pictures::shows_pictures;
 use crate::run::hold_file;
 use crate::train::{Ending, LOADING_THREADS};
 use crate::watch::Watch;
+use alteration::Alteration;
 use choice::choose;
 pub use config::{GivenRun, PerturbConfig, PerturbSettings, Side};
 pub use folder::PerturbFolder;
-use models::{Known, Models};
+use inputs::Inputs;
+use models::Known;
+pub use models::Models;
+pub use page::{side_text, write_page};
+use pictures::{changes_picture, losses_picture, measure_change, neuron_picture};
+pub use summary::Summary;
 
 /// The columns of `losses.csv`.
 const COLUMNS: [&str; 3] = ["difference", "entangled", "disentangled"];
@@ -63,7 +75,7 @@ pub fn perturb(
     }
     let is_learned = perturbation.steps_taken() >= config.perturb.steps;
     let known = match (is_learned, &models.inputs) {
-        (true, inputs::Inputs::Factors(_)) => None,
+        (true, Inputs::Factors(_)) => None,
         _ => match models.encode(watch)? {
             Some(known) => Some(known),
             None => return Ok(Ending::Stopped(perturbation.steps_taken())),
@@ -74,7 +86,35 @@ pub fn perturb(
     {
         return Ok(Ending::Stopped(step));
     }
-    write_datasets(config, folder, models, known.as_ref(), &perturbation, watch)
+    let alteration =
+        Alteration { settings: &config.perturb, models, known: known.as_ref(), perturbation: &perturbation };
+    let ending = alteration.write(folder, watch)?;
+    if !matches!(ending, Ending::Stopped(_)) && !folder.page_path().exists() {
+        draw(config, folder, &alteration)?;
+    }
+    Ok(ending)
+}
+
+/// The pictures, the numbers and, last, the page.
+fn draw(config: &PerturbConfig, folder: &PerturbFolder, alteration: &Alteration<'_>) -> Result<()> {
+    let models = alteration.models;
+    let (dataset, name) = (models.dataset.as_ref(), &models.runs[0].config.dataset.name);
+    losses_picture(folder, name, Panels::Beside)?.save(&folder.picture_path("losses"))?;
+    if shows_pictures(true, dataset.image_shape()) {
+        changes_picture(alteration, name)?.save(&folder.picture_path("changes"))?;
+    }
+    let inputs = match &models.inputs {
+        Inputs::Factors(_) => {
+            neuron_picture(alteration, name).save(&folder.picture_path("neuron"))?;
+            "factors"
+        }
+        Inputs::Codes(_) => "codes",
+    };
+    let altered = measure_change(dataset, &|numbers, images| alteration.alter(numbers, images))?;
+    let noise = measure_change(dataset, &|numbers, images| alteration.add_noise(numbers, images))?;
+    let summary = Summary::of(config, folder, name, inputs, [altered, noise])?;
+    summary.write(folder)?;
+    write_page(folder, &summary, &[])
 }
 
 /// Takes all steps that are left.
@@ -122,50 +162,4 @@ fn loading(settings: &PerturbSettings, dataset: Arc<dyn Dataset>) -> Result<Load
     let batch_size = settings.batch_size.min(dataset.n_images());
     let n_batches = settings.decoder_batches + 1;
     Ok(Loading { dataset, sampler, split, seed: Seed(settings.seed), batch_size, n_batches })
-}
-
-/// Writes the altered images, and the images with noise, where they are not there yet.
-fn write_datasets(
-    config: &PerturbConfig,
-    folder: &PerturbFolder,
-    models: &Models,
-    known: Option<&Known>,
-    perturbation: &Perturbation,
-    watch: &mut dyn Watch,
-) -> Result<Ending> {
-    let PerturbSettings { epsilon, seed, steps, .. } = config.perturb;
-    let dataset = models.dataset.as_ref();
-    let n_pixels = dataset.image_shape().n_pixels();
-    let alter = |numbers: std::ops::Range<usize>, images: &mut [u8]| {
-        let pixels: Vec<f32> = images.iter().map(|&byte| f32::from(byte) / 255.0).collect();
-        let inputs = models.inputs_of(&numbers.collect::<Vec<_>>(), known);
-        bytes::put_altered(images, &perturbation.manipulation().altered_images(&pixels, &inputs), epsilon);
-    };
-    let add_noise = |numbers: std::ops::Range<usize>, images: &mut [u8]| {
-        bytes::put_noise(images, n_pixels, numbers.start, epsilon, Seed(seed));
-    };
-    let files: [(PathBuf, &str, &dyn Fn(std::ops::Range<usize>, &mut [u8])); 2] = [
-        (folder.perturbed_path(), "writing altered images", &alter),
-        (folder.noise_path(), "writing images with noise", &add_noise),
-    ];
-    let mut is_new = false;
-    for (path, stage, change) in files.into_iter().filter(|(path, _, _)| !path.exists()) {
-        is_new = true;
-        watch.stage(stage, dataset.n_images() as u64);
-        let mut stopped = false;
-        let written = export_altered_npz(dataset, &path, |numbers, images| {
-            watch.progress(numbers.end as u64);
-            stopped = watch.should_stop();
-            if stopped {
-                return Err(Error::failure("stopped"));
-            }
-            change(numbers, images);
-            Ok(())
-        });
-        if stopped {
-            return Ok(Ending::Stopped(steps));
-        }
-        written?;
-    }
-    Ok(if is_new { Ending::Finished } else { Ending::FinishedBefore(steps) })
 }

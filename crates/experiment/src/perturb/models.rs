@@ -57,13 +57,11 @@ impl Models {
         let mut model = model.clone();
         model.insert("latents".to_string(), Value::Integer(1));
         let network = networks::build(name, &model, self.dataset.image_shape())?;
-        let manipulation =
-            Manipulation::new(network, self.inputs.n_inputs(), settings.epsilon, seed, Device::cpu());
+        let manipulation = Manipulation::new(network, self.inputs.n_inputs(), settings.epsilon, seed, Device::cpu());
         let rivals = self.runs.iter().map(|run| Rival::of(&run.model).expect("the models have decoders"));
         let mut entangled: Vec<Rival> = rivals.collect();
         let disentangled = entangled.split_off(settings.pairs);
-        let learning =
-            Settings { samples: settings.samples, learning_rate: settings.learning_rate, seed };
+        let learning = Settings { samples: settings.samples, learning_rate: settings.learning_rate, seed };
         Ok(Perturbation::new(manipulation, entangled, disentangled, learning))
     }
 
@@ -159,9 +157,10 @@ fn check_model(run: &TrainedRun, first: &TrainedRun) -> Result<()> {
     let loss = |run: &TrainedRun| run.model.reconstruction().map(|loss| Value::from(loss.clone()).to_string());
     let [own, wanted] = [run, first].map(|run| loss(run).unwrap_or_default());
     if own != wanted {
-        return Err(Error::new(format!("{place} was trained with the reconstruction loss {own}, but others with {wanted}"))
-            .help("losses of two kinds cannot be compared; give runs of one loss"));
+        return Err(Error::new(format!(
+            "{place} was trained with the reconstruction loss {own}, but others with {wanted}"
+        ))
+        .help("losses of two kinds cannot be compared; give runs of one loss"));
     }
     Ok(())
 }
-

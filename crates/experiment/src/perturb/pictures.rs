@@ -3,14 +3,16 @@
 use unbraid_data::datasets::{read_factors, read_images};
 use unbraid_data::{Dataset, ImageShape, Result};
 use unbraid_report::figures::picture_grid::{PictureGrid, PictureRow, picture_grid};
-use unbraid_report::figures::{Panels, Scale, loss_curves};
+use unbraid_report::figures::{Join, Panels, PointPanel, PointSeries, Scale, XAxis, loss_curves, point_panels};
 use unbraid_report::{Canvas, Picture, read_losses};
 
 use super::PerturbFolder;
-use super::config::PerturbConfig;
+use super::alteration::Alteration;
 
 /// Images that are shown.
 const SHOWN: usize = 6;
+/// Images whose neuron is shown.
+const POINTS: usize = 500;
 /// Images whose changes are measured.
 const MEASURED: usize = 1000;
 
@@ -22,8 +24,6 @@ pub type Change<'a> = dyn Fn(std::ops::Range<usize>, &mut [u8]) + 'a;
 pub struct Changed {
     /// The mean of their changes' sizes, of a range from 0 to 1.
     pub mean: f64,
-    /// The greatest, as a byte.
-    pub most: u8,
     /// Of how many images.
     pub n_images: usize,
 }
@@ -36,23 +36,14 @@ pub fn losses_picture(folder: &PerturbFolder, name: &str, set: Panels) -> Result
 }
 
 /// Some images as they were, what was added to them, as they are, and beside them with noise.
-pub fn changes_picture(
-    config: &PerturbConfig,
-    dataset: &dyn Dataset,
-    name: &str,
-    alter: &Change<'_>,
-    add_noise: &Change<'_>,
-) -> Result<Canvas> {
-    let epsilon = config.perturb.epsilon;
+pub fn changes_picture(alteration: &Alteration<'_>, name: &str) -> Result<Canvas> {
+    let (dataset, epsilon) = (alteration.models.dataset.as_ref(), alteration.settings.epsilon);
     let mut rows = Vec::new();
     for number in evenly(dataset.n_images(), SHOWN) {
         let before = bytes_of(dataset, number)?;
-        let after = |change: &Change<'_>| {
-            let mut bytes = before.clone();
-            change(number..number + 1, &mut bytes);
-            bytes
-        };
-        let (altered, noisy) = (after(alter), after(add_noise));
+        let (mut altered, mut noisy) = (before.clone(), before.clone());
+        alteration.alter(number..number + 1, &mut altered);
+        alteration.add_noise(number..number + 1, &mut noisy);
         let shape = dataset.image_shape();
         let pictures = [
             picture(shape, &before),
@@ -73,21 +64,42 @@ pub fn changes_picture(
     Ok(picture_grid(&PictureGrid { title, headers, rows }))
 }
 
+/// What the single neuron makes of some images, over each of their factors.
+pub fn neuron_picture(alteration: &Alteration<'_>, name: &str) -> Canvas {
+    let dataset = alteration.models.dataset.as_ref();
+    let numbers = evenly(dataset.n_images(), POINTS);
+    let (neuron, factors) = (alteration.neuron(&numbers), read_factors(dataset, &numbers));
+    let varying = dataset.factors().factors().iter().zip(factors.columns());
+    let panels = varying.filter(|(factor, _)| factor.size != Some(1)).map(|(factor, column)| PointPanel {
+        title: factor.name.clone(),
+        x_label: factor.name.clone(),
+        y_label: "neuron".to_string(),
+        x: XAxis::Linear,
+        y_range: None,
+        series: vec![PointSeries {
+            name: String::new(),
+            points: column.iter().zip(&neuron).map(|(&value, &neuron)| (value, f64::from(neuron))).collect(),
+            join: if factor.size.is_some() { Join::Means } else { Join::Nothing },
+        }],
+        marks: Vec::new(),
+    });
+    point_panels(&format!("{name}: the single neuron over each factor"), &panels.collect::<Vec<_>>())
+}
+
 /// How much pixels changed.
 pub fn measure_change(dataset: &dyn Dataset, change: &Change<'_>) -> Result<Changed> {
     let numbers = evenly(dataset.n_images(), MEASURED);
-    let (mut sum, mut most) = (0_u64, 0);
+    let mut sum = 0_u64;
     for &number in &numbers {
         let before = bytes_of(dataset, number)?;
         let mut after = before.clone();
         change(number..number + 1, &mut after);
         for (before, after) in before.iter().zip(&after) {
             sum += u64::from(before.abs_diff(*after));
-            most = most.max(before.abs_diff(*after));
         }
     }
     let n_values = numbers.len() * dataset.image_shape().n_pixels();
-    Ok(Changed { mean: sum as f64 / 255.0 / n_values as f64, most, n_images: numbers.len() })
+    Ok(Changed { mean: sum as f64 / 255.0 / n_values as f64, n_images: numbers.len() })
 }
 
 /// As many image numbers as are wanted, each in the middle of its part of all.

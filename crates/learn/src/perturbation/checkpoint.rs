@@ -54,7 +54,8 @@ fn keep(
     step: u64,
     all: &mut Vec<Kept>,
 ) -> Result<()> {
-    for ((name, tensor), moments) in parameters.iter().zip(moments).filter(|((name, _), _)| !parameters.is_fixed(name)) {
+    for ((name, tensor), moments) in parameters.iter().zip(moments).filter(|((name, _), _)| !parameters.is_fixed(name))
+    {
         let mut push = |stored: String, values: Vec<f32>| {
             check_finite(&values, &format!("\"{prefix}.{name}\" or its gradient"), step)?;
             all.push(Kept { name: stored, shape: tensor.dims(), values });

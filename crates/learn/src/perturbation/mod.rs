@@ -116,7 +116,8 @@ impl Perturbation {
         let [entangled, disentangled] = self.losses_of_sides(of_manipulation, &mut noise);
         let difference = entangled.clone() - disentangled.clone();
         let [entangled, disentangled] = [entangled, disentangled].map(|loss| scalar(loss.inner()));
-        let report = PerturbationLosses { step, entangled, disentangled, difference: scalar(difference.clone().inner()) };
+        let report =
+            PerturbationLosses { step, entangled, disentangled, difference: scalar(difference.clone().inner()) };
         check_finite("the difference of losses", report.difference, step)?;
         self.manipulation.minimise(&difference, step, learning_rate);
         self.steps_taken = step;
@@ -217,9 +218,14 @@ mod tests {
                     };
                     // A bend, of a fold or of a ReLU, spoils the steps that reach over it; rounding spoils very small ones.
                     let numeric = [1e-2, 3e-3, 1e-3].map(|size| (at(size) - at(-size)) / f64::from(2.0 * size));
-                    let agrees = |numeric: &f64| (numeric - f64::from(gradient[position])).abs() < f64::from(0.02 * largest);
+                    let agrees =
+                        |numeric: &f64| (numeric - f64::from(gradient[position])).abs() < f64::from(0.02 * largest);
                     let found = gradient[position];
-                    assert!(numeric.iter().any(agrees), "{}: {name}[{position}]: {numeric:?} is not {found}", entry.name);
+                    assert!(
+                        numeric.iter().any(agrees),
+                        "{}: {name}[{position}]: {numeric:?} is not {found}",
+                        entry.name
+                    );
                 }
                 perturbation.manipulation.parameters.replace(&name, values, &shape).unwrap();
             }
@@ -256,7 +262,9 @@ mod tests {
         // Without batches for the decoders these stay as they are, and m makes the difference smaller.
         let mut alone = perturbation("mse", 1);
         let batch = images(&alone, 0);
-        let decoder = |perturbation: &Perturbation| floats(perturbation.rivals[0].model.parameters.get("decoder.outputs.weight").inner());
+        let decoder = |perturbation: &Perturbation| {
+            floats(perturbation.rivals[0].model.parameters.get("decoder.outputs.weight").inner())
+        };
         let (before, first) = (decoder(&alone), scalar(difference(&alone, &batch).inner()));
         for _ in 0..60 {
             alone.step(std::slice::from_ref(&batch)).unwrap();
@@ -277,7 +285,9 @@ mod tests {
 
     #[test]
     fn a_checkpoint_goes_on_to_the_bit() {
-        let batches = |perturbation: &Perturbation, step: usize| [2 * step, 2 * step + 1].map(|which| images(perturbation, which));
+        let batches = |perturbation: &Perturbation, step: usize| {
+            [2 * step, 2 * step + 1].map(|which| images(perturbation, which))
+        };
         let steps = |perturbation: &mut Perturbation, steps: std::ops::Range<usize>| {
             for step in steps {
                 perturbation.step(&batches(perturbation, step)).unwrap();
@@ -294,10 +304,12 @@ mod tests {
         steps(&mut resumed, 2..4);
         assert!(resumed.checkpoint("").unwrap() == whole.checkpoint("").unwrap());
 
-        let refused = |bytes: &[u8], origin: &str, mut other: Perturbation| {
-            other.restore(bytes, origin).unwrap_err().to_string()
-        };
-        assert!(refused(&bytes, "others", perturbation("bce", 2)).starts_with("the checkpoint was made with other settings"));
+        let refused =
+            |bytes: &[u8], origin: &str, mut other: Perturbation| other.restore(bytes, origin).unwrap_err().to_string();
+        assert!(
+            refused(&bytes, "others", perturbation("bce", 2))
+                .starts_with("the checkpoint was made with other settings")
+        );
         let mut damaged = bytes.clone();
         *damaged.last_mut().unwrap() ^= 1;
         assert!(refused(&damaged, "these settings", perturbation("bce", 2)).contains("checksum"));

@@ -119,7 +119,9 @@ fn config_of(
     table.insert("metrics".to_string(), Value::Array(metrics.collect()));
     Config::from_table(table).map_err(|error| {
         let name = framework.name;
-        error.more_help(format!("framework \"{name}\" cannot be trained as the given runs were; leave it out of --frameworks"))
+        error.more_help(format!(
+            "framework \"{name}\" cannot be trained as the given runs were; leave it out of --frameworks"
+        ))
     })
 }
 
@@ -173,7 +175,9 @@ fn trains_alike(given: &Config, wanted: &Config) -> bool {
 pub fn check_scales(scales: &[f64]) -> Result<()> {
     let wrong = |scale: &&f64| !(**scale > 0.0 && **scale <= 1000.0);
     if let Some(scale) = scales.iter().find(wrong) {
-        return Err(Error::new(format!("--line-search: {scale} is no scale of a setting")).help("wanted numbers above 0"));
+        return Err(
+            Error::new(format!("--line-search: {scale} is no scale of a setting")).help("wanted numbers above 0")
+        );
     }
     match (1..scales.len()).find(|&position| scales[..position].contains(&scales[position])) {
         None => Ok(()),

@@ -1,11 +1,12 @@
 //! What came of the runs that were trained again: scores of each, means and spreads over seeds, what fell and by how much.
 
-use serde_json::{Value as Json, json};
-use unbraid_data::{LabelledCodes, Result};
-use unbraid_metrics::scores::ScoreOf;
-use unbraid_metrics::{Scores, Subject};
+use std::path::PathBuf;
+
+use ndarray::ArrayView1;
+use serde_json::{Map, Value as Json, json};
+use unbraid_data::{LabelledCodes, Result, Seed};
+use unbraid_metrics::{ScoreOf, Scores, Subject};
 use unbraid_report::RunFolder;
-use unbraid_data::Seed;
 
 use super::frameworks::{Published, Retrained, SCORES};
 use super::plan::{Data, Planned};
@@ -28,7 +29,7 @@ pub struct RunResult {
     /// By how much the main setting was multiplied.
     pub scale: f64,
     /// Its folder.
-    pub path: std::path::PathBuf,
+    pub path: PathBuf,
     /// Each of [`SCORES`], where it is defined.
     pub scores: [Option<f64>; 4],
     /// The mutual information gap of each factor.
@@ -95,10 +96,19 @@ fn scores_of(folder: &RunFolder, found: &Config, wanted: &Config, data: &Labelle
 /// How many latents have a mean posterior variance that tells of an image.
 fn active_latents(data: &LabelledCodes) -> Option<usize> {
     let log_variances = data.extras().log_variances.as_ref()?;
-    let mean = |column: ndarray::ArrayView1<'_, f64>| {
-        column.iter().map(|value| value.exp()).sum::<f64>() / column.len() as f64
-    };
+    let mean = |column: ArrayView1<'_, f64>| column.iter().map(|value| value.exp()).sum::<f64>() / column.len() as f64;
     Some(log_variances.columns().into_iter().filter(|column| mean(*column) < ACTIVE_BELOW).count())
+}
+
+/// The frameworks that were trained, in order.
+pub fn frameworks_of(results: &[RunResult]) -> Vec<&'static Retrained> {
+    let mut found: Vec<&'static Retrained> = Vec::new();
+    for result in results {
+        if !found.iter().any(|framework| framework.name == result.framework.name) {
+            found.push(result.framework);
+        }
+    }
+    found
 }
 
 /// The mean and the spread of numbers; nothing where there are none.
@@ -139,11 +149,7 @@ pub fn drop_in_words(results: &[RunResult], framework: &str) -> Option<String> {
         (false, true) => "it does not fall by more than with noise",
         (false, false) => "it is no lower than with noise",
     };
-    Some(format!(
-        "MIG {} on the altered images and {} with noise: {compared}.",
-        change(perturbed),
-        change(noise)
-    ))
+    Some(format!("MIG {} on the altered images and {} with noise: {compared}.", change(perturbed), change(noise)))
 }
 
 /// `0.23 ± 0.08`.
@@ -158,8 +164,10 @@ pub fn published_text((mean, deviation): Published) -> String {
 
 /// A line for each run.
 pub fn to_csv(results: &[RunResult]) -> String {
-    let factors: Vec<&str> =
-        results.first().map(|result| result.mig_of_factors.iter().map(|(name, _)| name.as_str()).collect()).unwrap_or_default();
+    let factors: Vec<&str> = results
+        .first()
+        .map(|result| result.mig_of_factors.iter().map(|(name, _)| name.as_str()).collect())
+        .unwrap_or_default();
     let mut lines = format!("framework,data,seed,scale,{},active_latents,over_pruned", SCORES.join(","));
     factors.iter().for_each(|name| lines.push_str(&format!(",{}", quoted_cell(&format!("mig.{name}")))));
     lines.push('\n');
@@ -188,11 +196,8 @@ fn quoted_cell(text: &str) -> String {
 /// All runs, and the spreads over seeds beside the published ones.
 pub fn to_json(results: &[RunResult], is_dsprites: bool) -> Json {
     let runs: Vec<Json> = results.iter().map(run_json).collect();
-    let mut frameworks: Vec<&'static Retrained> = results.iter().map(|result| result.framework).collect();
-    frameworks.dedup_by_key(|framework| framework.name);
-    let mut seen = Vec::new();
-    frameworks.retain(|framework| !seen.contains(&framework.name) && { seen.push(framework.name); true });
-    let table: Vec<Json> = frameworks.iter().map(|framework| framework_json(results, framework, is_dsprites)).collect();
+    let of_framework = |framework: &Retrained| framework_json(results, framework, is_dsprites);
+    let table: Vec<Json> = frameworks_of(results).into_iter().map(of_framework).collect();
     json!({ "frameworks": table, "runs": runs })
 }
 
@@ -205,8 +210,8 @@ fn run_json(result: &RunResult) -> Json {
         "seed": result.seed,
         "scale": result.scale,
         "path": result.path,
-        "scores": SCORES.iter().zip(&result.scores).map(named).collect::<serde_json::Map<_, _>>(),
-        "mig_of_factors": factors.collect::<serde_json::Map<_, _>>(),
+        "scores": SCORES.iter().zip(&result.scores).map(named).collect::<Map<_, _>>(),
+        "mig_of_factors": factors.collect::<Map<_, _>>(),
         "active_latents": result.active_latents,
         "over_pruned": result.is_over_pruned(),
     })
@@ -230,7 +235,7 @@ fn framework_json(results: &[RunResult], framework: &Retrained, is_dsprites: boo
     };
     json!({
         "framework": framework.name,
-        "scores": (0..SCORES.len()).map(score_json).collect::<serde_json::Map<_, _>>(),
+        "scores": (0..SCORES.len()).map(score_json).collect::<Map<_, _>>(),
         "in_words": drop_in_words(results, framework.name),
     })
 }

@@ -62,6 +62,8 @@ enum Command {
     Entangle(commands::entangle::Arguments),
     /// Learn a kernel with which a loss sees the factors of a dataset, or with --adversarial does not
     LearnKernel(commands::learn_kernel::Arguments),
+    /// Change a dataset by so little that it looks the same, and VAEs entangle it
+    Perturb(commands::perturb::Arguments),
     /// Draw what each latent of a run does, as PNG and GIF
     Traverse(commands::traverse::Arguments),
     /// Draw how far apart images are at every level of a run: factors, images, codes, posteriors, reconstructions
@@ -147,6 +149,7 @@ fn run(arguments: Arguments) -> Result<Outcome> {
         Command::KnownCodes(arguments) => commands::known_codes::run(&arguments),
         Command::Entangle(arguments) => commands::entangle::run(&arguments),
         Command::LearnKernel(arguments) => commands::learn_kernel::run(&arguments),
+        Command::Perturb(arguments) => commands::perturb::run(&arguments),
         Command::Traverse(arguments) => commands::traverse::run(&arguments),
         Command::Distances(arguments) => commands::distances::run(&arguments),
         Command::Inspect(arguments) => commands::inspect::run(&arguments),

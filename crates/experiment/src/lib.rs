@@ -16,6 +16,7 @@ pub mod new_images;
 pub mod origin;
 pub mod page;
 pub mod pca;
+pub mod perturb;
 pub mod pictures;
 mod posterior_watch;
 pub mod prepare;

@@ -4,6 +4,7 @@
 //! never lie in memory. The file takes its name when it is whole.
 
 use std::io::Write;
+use std::ops::Range;
 use std::path::Path;
 
 use rayon::prelude::*;
@@ -27,7 +28,18 @@ pub fn export_npz(dataset: &dyn Dataset, indices: Option<&[usize]>, path: &Path)
     let dataset = as_shown(dataset);
     let n_rows = indices.map_or(dataset.n_images(), <[usize]>::len);
     let index = |row: usize| indices.map_or(row, |indices| indices[row]);
-    write_archive(path, |archive| write_arrays(archive, dataset, n_rows, index))
+    write_archive(path, |archive| write_arrays(archive, dataset, n_rows, index, |_, _| Ok(())))
+}
+
+/// Writes all images as `alter` changes them, and everything else as [`export_npz`] does. It is given the numbers of some images that follow
+/// each other and their bytes, `[images, height, width, channels]`, and may fail, whereupon nothing is written.
+pub fn export_altered_npz(
+    dataset: &dyn Dataset,
+    path: &Path,
+    alter: impl FnMut(Range<usize>, &mut [u8]) -> Result<()>,
+) -> Result<()> {
+    assert!(dataset.holds_bytes(), "bytes are altered");
+    write_archive(path, |archive| write_arrays(archive, dataset, dataset.n_images(), |row| row, alter))
 }
 
 fn write_arrays(
@@ -35,8 +47,9 @@ fn write_arrays(
     dataset: &dyn Dataset,
     n_rows: usize,
     index: impl Fn(usize) -> usize + Sync + Copy,
+    alter: impl FnMut(Range<usize>, &mut [u8]) -> Result<()>,
 ) -> std::io::Result<()> {
-    write_images(archive, dataset, n_rows, index)?;
+    write_images(archive, dataset, n_rows, index, alter)?;
     write_factors(archive, dataset, n_rows, index)?;
     archive.add_factor_space(dataset.factors())?;
     archive.add_whole_numbers("index", (0..n_rows).map(index))
@@ -47,6 +60,7 @@ fn write_images(
     dataset: &dyn Dataset,
     n_rows: usize,
     index: impl Fn(usize) -> usize + Sync,
+    mut alter: impl FnMut(Range<usize>, &mut [u8]) -> Result<()>,
 ) -> std::io::Result<()> {
     let shape = dataset.image_shape();
     let (descr, bytes_per_pixel) = if dataset.holds_bytes() { ("|u1", 1) } else { ("<f4", 4) };
@@ -63,6 +77,8 @@ fn write_images(
         );
         // The first error in order, whichever thread comes first.
         read.collect::<Vec<_>>().into_iter().collect::<Result<()>>().map_err(std::io::Error::other)?;
+        let rows = first_row..(first_row + GROUP).min(n_rows);
+        alter(rows, filled).map_err(std::io::Error::other)?;
         archive.zip.write_all(filled)?;
     }
     Ok(())
@@ -138,6 +154,35 @@ mod tests {
         }
         // Nothing but the file itself is left.
         assert_eq!(std::fs::read_dir(folder.path()).unwrap().count(), 1);
+    }
+
+    #[test]
+    fn altered_images_are_written_beside_the_same_factors() {
+        let dataset = build("xy_squares", &"squares = 1\nspacing = 2\ngrid = 20".parse().unwrap()).unwrap();
+        let folder = tempdir().unwrap();
+        let [plain, altered] = ["plain.npz", "altered.npz"].map(|name| folder.path().join(name));
+        export_npz(&*dataset, None, &plain).unwrap();
+        let mut seen = Vec::new();
+        let darken = |rows: Range<usize>, bytes: &mut [u8]| {
+            seen.push(rows);
+            bytes.iter_mut().for_each(|byte| *byte /= 2);
+            Ok(())
+        };
+        export_altered_npz(&*dataset, &altered, darken).unwrap();
+        assert_eq!(seen, [0..256, 256..400]);
+        let [mut plain, mut altered] = [plain, altered].map(|path| Npz::open(&path).unwrap());
+        assert_eq!(altered.names(), plain.names());
+        let images = plain.required("images").unwrap().into_u8().unwrap();
+        let halved: Vec<u8> = images.iter().map(|byte| byte / 2).collect();
+        assert!(altered.required("images").unwrap().into_u8().unwrap() == halved);
+        for name in ["factors", "factor_sizes", "index"] {
+            let [plain, altered] = [&mut plain, &mut altered].map(|npz| npz.required(name).unwrap().to_i64().unwrap());
+            assert_eq!(plain, altered, "{name}");
+        }
+        let refused = |_: Range<usize>, _: &mut [u8]| Err(Error::new("stopped"));
+        let path = folder.path().join("none.npz");
+        assert_eq!(export_altered_npz(&*dataset, &path, refused).unwrap_err().to_string(), "stopped");
+        assert!(!path.exists());
     }
 
     #[test]

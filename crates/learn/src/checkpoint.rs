@@ -42,21 +42,23 @@ struct Streams {
     noise: u64,
 }
 
+/// A matrix under the name that it has in a checkpoint.
+pub(crate) struct Kept {
+    pub(crate) name: String,
+    pub(crate) shape: [usize; 2],
+    pub(crate) values: Vec<f32>,
+}
+
 /// The bytes of a checkpoint. `origin` says what decided the run so far, and is given back by `read`. Weights that are
 /// not finite are an error, so that no good checkpoint is replaced by a ruined one.
 pub fn write(learner: &Learner, origin: &str) -> Result<Vec<u8>> {
-    let mut tensors: Vec<(String, Vec<usize>, Vec<u8>)> = Vec::new();
+    let mut tensors: Vec<Kept> = Vec::new();
     for (position, (name, tensor)) in learner.model.parameters.iter().enumerate() {
-        let shape = tensor.dims().to_vec();
-        let mut push = |stored: String, values: Vec<f32>| match values.iter().find(|value| !value.is_finite()) {
-            None => {
-                tensors.push((stored, shape.clone(), to_bytes(&values)));
-                Ok(())
-            }
-            Some(value) => {
-                let message = format!("\"{name}\" or its gradient became {value} at step {}", learner.steps_taken);
-                Err(Error::failure(message).help(TOO_FAST))
-            }
+        let shape = tensor.dims();
+        let mut push = |stored: String, values: Vec<f32>| {
+            check_finite(&values, &format!("\"{name}\" or its gradient"), learner.steps_taken)?;
+            tensors.push(Kept { name: stored, shape, values });
+            Ok(())
         };
         for (moment, values) in learner.moment_names(name).iter().zip(&learner.moments[position]) {
             push(format!("optimiser.{moment}.{name}"), floats(values.clone()))?;
@@ -65,22 +67,32 @@ pub fn write(learner: &Learner, origin: &str) -> Result<Vec<u8>> {
     }
     for (name, tensor) in learner.state.iter() {
         let values = floats(tensor.clone().inner());
-        if let Some(value) = values.iter().find(|value| !value.is_finite()) {
-            let message =
-                format!("what the framework remembers as \"{name}\" became {value} at step {}", learner.steps_taken);
-            return Err(Error::failure(message).help(TOO_FAST));
-        }
-        tensors.push((format!("state.{name}"), tensor.dims().to_vec(), to_bytes(&values)));
+        check_finite(&values, &format!("what the framework remembers as \"{name}\""), learner.steps_taken)?;
+        tensors.push(Kept { name: format!("state.{name}"), shape: tensor.dims(), values });
     }
-    let step = learner.steps_taken;
+    to_safetensors(learner.steps_taken, origin, &tensors)
+}
+
+/// Refuses values that are not finite; `what` they are is told.
+pub(crate) fn check_finite(values: &[f32], what: &str, step: u64) -> Result<()> {
+    match values.iter().find(|value| !value.is_finite()) {
+        None => Ok(()),
+        Some(value) => Err(Error::failure(format!("{what} became {value} at step {step}")).help(TOO_FAST)),
+    }
+}
+
+/// The bytes of these matrices after so many steps, with a checksum of all.
+pub(crate) fn to_safetensors(step: u64, origin: &str, kept: &[Kept]) -> Result<Vec<u8>> {
+    let bytes: Vec<Vec<u8>> = kept.iter().map(|kept| to_bytes(&kept.values)).collect();
     let streams = Streams { batches: step, noise: step };
     let mut header = Header { format: FORMAT, origin: origin.to_string(), step, streams, checksum: None };
-    let parts = tensors.iter().map(|(name, shape, bytes)| (name.as_str(), shape.as_slice(), bytes.as_slice()));
+    let parts = kept.iter().zip(&bytes).map(|(kept, bytes)| (kept.name.as_str(), &kept.shape[..], bytes.as_slice()));
     header.checksum = Some(checksum(&header, parts.collect()));
     let metadata = HashMap::from([(HEADER_KEY.to_string(), to_json(&header))]);
-    let views = tensors.iter().map(|(name, shape, bytes)| {
-        let view = TensorView::new(Dtype::F32, shape.clone(), bytes).expect("shape and bytes come from one tensor");
-        (name.as_str(), view)
+    let views = kept.iter().zip(&bytes).map(|(kept, bytes)| {
+        let view =
+            TensorView::new(Dtype::F32, kept.shape.to_vec(), bytes).expect("shape and bytes come from one tensor");
+        (kept.name.as_str(), view)
     });
     serialize(views, Some(metadata))
         .map_err(|error| Error::failure(format!("the checkpoint cannot be written: {error}")))
@@ -104,6 +116,11 @@ impl<'a> Contents<'a> {
     /// What it was written with.
     pub fn origin(&self) -> &str {
         &self.header.origin
+    }
+
+    /// The steps that it was taken after.
+    pub fn step(&self) -> u64 {
+        self.header.step
     }
 
     /// Shape and values of the parameter called `name`; an error where there is none.

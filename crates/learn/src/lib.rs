@@ -16,6 +16,7 @@ pub mod networks;
 pub mod ops;
 pub mod optimisers;
 pub mod parameters;
+pub mod perturbation;
 pub mod posteriors;
 pub mod reconstruction;
 pub mod schedule;

@@ -106,6 +106,11 @@ impl Model {
         Self { parameters: self.parameters.of_network(PERCEIVED), ..self.clone() }
     }
 
+    /// The same layers with other parameters, under the names of the model's own.
+    pub(crate) fn with_parameters(&self, parameters: Parameters) -> Self {
+        Self { parameters, ..self.clone() }
+    }
+
     /// The same model, not recording gradients: for encoding and pictures. Nothing is copied.
     pub fn frozen(&self) -> Self {
         Self { parameters: self.parameters.frozen(), ..self.clone() }

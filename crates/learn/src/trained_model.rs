@@ -11,6 +11,7 @@ use unbraid_data::{Dataset, Result};
 use crate::frameworks::Framework;
 use crate::jacobians::decoder_jacobians;
 use crate::model::Model;
+use crate::perturbation::Posteriors;
 use crate::posteriors::Moved;
 use crate::reconstruction::Reconstruction;
 use crate::tensors::floats;
@@ -42,6 +43,16 @@ impl TrainedModel {
     /// A model that records nothing, with the framework that trained it.
     pub(crate) fn new(model: Model, framework: Arc<dyn Framework>) -> Self {
         Self { model, framework }
+    }
+
+    /// The model itself, which records nothing.
+    pub(crate) fn model(&self) -> &Model {
+        &self.model
+    }
+
+    /// How its decoder's outputs are compared with images; none for a model without decoder.
+    pub fn reconstruction(&self) -> Option<&Reconstruction> {
+        self.framework.reconstruction()
     }
 
     /// How many latents a code has.
@@ -87,8 +98,7 @@ impl TrainedModel {
         mut progress: impl FnMut(usize) -> ControlFlow<()>,
     ) -> Result<Option<Encoded>> {
         let (mut codes, mut log_variances, mut kl_divergences, mut losses) = (vec![], vec![], vec![], vec![]);
-        for (batch_index, batch) in rows.chunks(AT_ONCE).enumerate() {
-            let images = self.tensor(read_images(dataset, batch)?, dataset.image_shape().n_pixels());
+        let went_on = self.each_batch(dataset, rows, &mut progress, |images| {
             let posterior = self.model.encode(images.clone());
             let (code, kept) = (posterior.code(), posterior.kept());
             codes.extend(floats(code.clone()));
@@ -97,9 +107,9 @@ impl TrainedModel {
             if let Some(reconstruction) = self.framework.reconstruction() {
                 losses.extend(floats(reconstruction.per_image(&self.model, self.model.decode(code), images)));
             }
-            if progress(batch_index * AT_ONCE + batch.len()).is_break() {
-                return Ok(None);
-            }
+        })?;
+        if went_on.is_break() {
+            return Ok(None);
         }
         let matrix =
             |values| Array2::from_shape_vec((rows.len(), self.latents()), values).expect("a row for each image");
@@ -110,6 +120,47 @@ impl TrainedModel {
             kl_divergences: where_any(kl_divergences),
             reconstruction_losses: where_any(losses),
         }))
+    }
+
+    /// Whether the posterior of an image is a Gaussian with diagonal covariance.
+    pub fn has_diagonal_posterior(&self) -> bool {
+        let n_pixels = self.model.image_shape.n_pixels();
+        let kept = self.model.encode(self.tensor(vec![0.0; n_pixels], n_pixels)).kept();
+        kept.log_variances.is_some() && kept.kl_divergences.is_none()
+    }
+
+    /// Means and log-variances, `[rows, latents]` both, of the posteriors of the images with these numbers, without decoding them; the
+    /// posterior has to be diagonal. `progress` as in [`TrainedModel::encode`].
+    pub fn posteriors(
+        &self,
+        dataset: &dyn Dataset,
+        rows: &[usize],
+        mut progress: impl FnMut(usize) -> ControlFlow<()>,
+    ) -> Result<Option<Posteriors>> {
+        let (mut means, mut log_variances) = (Vec::new(), Vec::new());
+        let went_on = self.each_batch(dataset, rows, &mut progress, |images| {
+            let posterior = self.model.encode(images);
+            means.extend(floats(posterior.code()));
+            log_variances.extend(floats(posterior.kept().log_variances.expect("the posterior is diagonal")));
+        })?;
+        Ok(went_on.is_continue().then_some(Posteriors { means, log_variances }))
+    }
+
+    /// Reads images batch by batch.
+    fn each_batch(
+        &self,
+        dataset: &dyn Dataset,
+        rows: &[usize],
+        progress: &mut dyn FnMut(usize) -> ControlFlow<()>,
+        mut look: impl FnMut(Tensor<2>),
+    ) -> Result<ControlFlow<()>> {
+        for (batch_index, batch) in rows.chunks(AT_ONCE).enumerate() {
+            look(self.tensor(read_images(dataset, batch)?, dataset.image_shape().n_pixels()));
+            if progress(batch_index * AT_ONCE + batch.len()).is_break() {
+                return Ok(ControlFlow::Break(()));
+            }
+        }
+        Ok(ControlFlow::Continue(()))
     }
 
     /// The images that codes `[rows, latents]` stand for, one after the other; none where there is no decoder. Pixels may lie a little

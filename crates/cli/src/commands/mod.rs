@@ -26,6 +26,7 @@ pub mod known_codes;
 pub mod learn_kernel;
 pub mod list;
 pub mod pca;
+pub mod perturb;
 pub mod report;
 pub mod reproduce;
 pub mod resume;

@@ -1,0 +1,260 @@
+//! `unbraid perturb`: no pixel changes by more than epsilon, what it leaves trains, what it refuses, and the same bytes however it came there.
+
+#![allow(clippy::unwrap_used, reason = "a test that cannot set itself up should panic")]
+
+mod support;
+
+use std::fs;
+use std::path::Path;
+use std::process::Stdio;
+use std::thread::sleep;
+use std::time::{Duration, Instant};
+
+use support::{Place, SMALL};
+use unbraid_data::{Dataset, datasets};
+use unbraid_report::read_losses;
+
+/// A place with runs `a`, `b` and `c` of the small config.
+fn place_with_runs() -> Place {
+    let place = Place::new();
+    place.write("small.toml", SMALL);
+    for (run, seed) in [("a", 1), ("b", 2), ("c", 3)] {
+        let seed = format!("seed={seed}");
+        let metrics = "metrics=[{ name = 'mig' }]";
+        place.output(&["train", "small.toml", "--out", run, "--set", &seed, "--set", metrics]);
+    }
+    place
+}
+
+/// A perturbation that takes a second and changes much.
+fn quick<'a>(more: &[&'a str]) -> Vec<&'a str> {
+    let quick = ["perturb", "a", "b", "c", "--batch", "16", "--learning-rate", "0.01", "--checkpoint-every", "5"];
+    quick.iter().copied().chain(more.iter().copied()).collect()
+}
+
+fn open(name: &str, settings: &str) -> Box<dyn Dataset> {
+    datasets::build(name, &settings.parse().unwrap()).unwrap()
+}
+
+fn bytes_of(dataset: &dyn Dataset, number: usize) -> Vec<u8> {
+    let mut pixels = vec![0.0; dataset.image_shape().n_pixels()];
+    dataset.read_image(number, &mut pixels).unwrap();
+    pixels.iter().map(|pixel| (pixel * 255.0).round() as u8).collect()
+}
+
+/// The files of a perturbation and their bytes.
+fn files(folder: &Path) -> Vec<(&'static str, Vec<u8>)> {
+    let names = [
+        "config.toml",
+        "losses.csv",
+        "checkpoint.safetensors",
+        "perturbed.npz",
+        "noise.npz",
+        "perturb.json",
+        "losses.png",
+        "changes.png",
+        "neuron.png",
+    ];
+    names.map(|name| (name, fs::read(folder.join(name)).unwrap())).to_vec()
+}
+
+#[test]
+fn no_pixel_of_any_image_changes_by_more_than_epsilon() {
+    let place = place_with_runs();
+    let original = open("xy_squares", "squares = 1\nrgb = false");
+    for (out, epsilon, most) in [("tenth", "0.1", 25), ("shapes", "0.175", 44), ("least", "0.00392156862745098", 1)] {
+        let output = place.output(&quick(&["--steps", "30", "--epsilon", epsilon, "--out", out]));
+        assert!(output.ends_with(&format!("page: {out}/perturb.html\n")), "{output}");
+        for name in ["perturbed.npz", "noise.npz"] {
+            let path = place.path(&format!("{out}/{name}"));
+            let altered = open("npz", &format!("path = '{}'", path.display()));
+            assert_eq!(altered.factors(), original.factors());
+            assert!(altered.factors().is_grid() && altered.holds_bytes());
+            assert_eq!((altered.n_images(), altered.image_shape()), (64, original.image_shape()));
+            let mut largest = 0;
+            for number in 0..64 {
+                for (before, after) in bytes_of(&*original, number).iter().zip(bytes_of(&*altered, number)) {
+                    largest = largest.max(before.abs_diff(after));
+                }
+            }
+            // The bound is kept, and what may change does.
+            assert!(largest <= most && (largest == most || name == "perturbed.npz"), "{out}/{name}: {largest}");
+            assert!(largest > 0 || out == "least", "{out}/{name}");
+        }
+    }
+    let losses = read_losses(&place.path("tenth/losses.csv")).unwrap();
+    let difference = losses.column("difference").unwrap();
+    assert_eq!(difference.len(), 30);
+    assert!(difference[29] < difference[0], "{} {}", difference[0], difference[29]);
+
+    // The altered images are trained on by name.
+    let dataset = "dataset={ name = 'npz', path = 'tenth/perturbed.npz' }";
+    place.output(&["train", "small.toml", "--out", "again", "--set", dataset, "--set", "metrics=[{ name = 'mig' }]"]);
+    assert!(fs::read_to_string(place.path("again/dataset.json")).unwrap().contains("\"is_grid\": true"));
+    let page = fs::read_to_string(place.path("tenth/perturb.html")).unwrap();
+    assert!(page.contains("Every pixel was changed by at most 0.1 (25 of 255;"), "the page begins with the result");
+}
+
+#[test]
+fn stopped_killed_or_on_other_threads_it_ends_in_the_same_bytes() {
+    let place = place_with_runs();
+    let command = |out: &'static str| quick(&["--steps", "60", "--out", out]);
+    place.output(&[command("whole"), vec!["--threads", "2"]].concat());
+    let wanted = files(&place.path("whole"));
+    place.output(&[command("one"), vec!["--threads", "1"]].concat());
+    assert!(files(&place.path("one")) == wanted, "another number of threads");
+
+    let mut kills = 0;
+    while !place.path("killed/perturb.html").exists() {
+        let mut child = place.command(&command("killed")).stdout(Stdio::null()).stderr(Stdio::null()).spawn().unwrap();
+        let (start, before) = (Instant::now(), fs::read(place.path("killed/checkpoint.safetensors")).ok());
+        // As soon as there is a checkpoint that was not there before; at last it comes to its end.
+        let goes_on = |child: &mut std::process::Child| {
+            fs::read(place.path("killed/checkpoint.safetensors")).ok() == before
+                && child.try_wait().unwrap().is_none()
+                && start.elapsed() < Duration::from_secs(60)
+        };
+        while goes_on(&mut child) {
+            sleep(Duration::from_millis(2));
+        }
+        child.kill().unwrap();
+        child.wait().unwrap();
+        kills += 1;
+        assert!(kills < 50);
+    }
+    assert!(kills >= 2, "{kills}");
+    // The runs need not be named to go on, and once more on what is finished changes nothing.
+    place.output(&["perturb", "--out", "killed"]);
+    assert!(files(&place.path("killed")) == wanted, "killed");
+}
+
+#[test]
+fn frameworks_are_trained_again_once_and_end_in_the_same_bytes_when_killed() {
+    let place = place_with_runs();
+    place.output(&quick(&["--steps", "10", "--out", "p"]));
+    let retrain =
+        ["perturb", "--out", "p", "--retrain", "--frameworks", "beta_vae,ae", "--seeds", "2", "--line-search", "1,2"];
+    let mut killed_in = 0;
+    for run in ["ae-original-s2", "beta_vae-noise-s1", "beta_vae-x2-perturbed-s2"] {
+        let mut child = place.command(&retrain).stdout(Stdio::null()).stderr(Stdio::null()).spawn().unwrap();
+        let model = place.path(&format!("p/retrain/{run}/model.safetensors"));
+        let start = Instant::now();
+        while !model.exists() && child.try_wait().unwrap().is_none() && start.elapsed() < Duration::from_secs(120) {
+            sleep(Duration::from_millis(2));
+        }
+        killed_in += usize::from(child.try_wait().unwrap().is_none());
+        child.kill().unwrap();
+        child.wait().unwrap();
+    }
+    assert!(killed_in >= 2, "{killed_in}");
+    let output = place.output(&retrain);
+    assert!(output.contains("mig, mean ± standard deviation") && output.contains("beta_vae: MIG "), "{output}");
+    assert!(output.contains("beta_vae, beta x 2"), "{output}");
+    // Seeds 1 and 2 on original images are the given runs a and b.
+    assert!(!place.path("p/retrain/beta_vae-original-s1").exists());
+    let runs =
+        ["ae-original-s1", "ae-perturbed-s2", "beta_vae-perturbed-s1", "beta_vae-noise-s2", "beta_vae-x2-perturbed-s1"];
+    assert!(runs.iter().all(|run| place.path(&format!("p/retrain/{run}/report.html")).exists()));
+
+    let table = fs::read_to_string(place.path("p/retrain.csv")).unwrap();
+    assert!(
+        table.starts_with("framework,data,seed,scale,mig,dci,factor_vae,sap,active_latents,over_pruned,mig.x_"),
+        "{table}"
+    );
+    assert_eq!(table.lines().count(), 1 + 6 + 6 + 2);
+    let model = fs::read(place.path("p/retrain/beta_vae-noise-s1/model.safetensors")).unwrap();
+    let config = place.path("p/retrain/beta_vae-noise-s1/config.toml");
+    place.output(&["train", &config.display().to_string(), "--out", "whole"]);
+    assert!(fs::read(place.path("whole/model.safetensors")).unwrap() == model, "a run that was killed");
+
+    // All is there, and nothing is trained twice.
+    let json = place.output(&[&retrain[..], &["--json"]].concat());
+    let found: serde_json::Value = serde_json::from_str(&json).unwrap();
+    assert_eq!(found["retrain"]["frameworks"].as_array().unwrap().len(), 2);
+    assert_eq!(found["retrain"]["runs"].as_array().unwrap().len(), 14);
+    assert_eq!(fs::read_to_string(place.path("p/retrain.csv")).unwrap(), table);
+    for picture in ["retrain.png", "factors.png", "line_search.png"] {
+        assert!(place.path(&format!("p/{picture}")).exists());
+    }
+}
+
+#[test]
+fn what_cannot_be_perturbed_is_refused_and_nothing_is_written() {
+    let place = place_with_runs();
+    let train = |name: &str, changes: &[&str]| {
+        let changes = changes.iter().flat_map(|change| ["--set", change]);
+        let arguments = ["train", "small.toml", "--out", name, "--set", "metrics=[{ name = 'mig' }]"];
+        place.output(&arguments.into_iter().chain(changes).collect::<Vec<_>>());
+    };
+    train("ae", &["framework={ name = 'ae' }"]);
+    train("full", &["framework={ name = 'beta_vae_full' }"]);
+    train("pcl", &["framework={ name = 'pcl' }"]);
+    train("bce", &["framework.reconstruction=bce"]);
+    train("two", &["dataset.squares=2", "rows=100"]);
+    let refusal = |more: &[&str]| place.refusal(&[&["perturb"], more, &["--out", "p"]].concat(), 2);
+    let cases: &[(&[&str], &str)] = &[
+        (&["a"], "1 run cannot give 1 of the most and the least disentangled models"),
+        (&["a", "b", "c", "--pairs", "2"], "3 runs cannot give 2 of the most and the least"),
+        (&["a", "a"], "a is named twice"),
+        (&["a", "none"], "there is no folder none"),
+        (&["a", "two"], "it was trained on other images than a"),
+        (&["ae", "ae", "b"], "ae is named twice"),
+        (&["a", "ae"], "ae has another posterior than a Gaussian of independent latents"),
+        (&["a", "full"], "full has another posterior"),
+        (&["a", "pcl"], "pcl has no decoder"),
+        (&["a", "bce"], "reconstruction loss"),
+        (&["a", "b", "--epsilon", "0"], "[perturb] setting \"epsilon\" is 0"),
+        (&["a", "b", "--epsilon=-0.1"], "[perturb] setting \"epsilon\" is -0.1"),
+        (&["a", "b", "--epsilon", "0.6"], "[perturb] setting \"epsilon\" is 0.6"),
+        (&["a", "b", "--epsilon", "nan"], "[perturb] setting \"epsilon\" is NaN"),
+        (&["a", "b", "--epsilon", "0.003"], "wanted 1/255"),
+        (&["a", "b", "--steps", "0"], "[perturb] setting \"steps\" is 0"),
+        (&["a", "b", "--pairs", "5"], "[perturb] setting \"pairs\" is 5"),
+        (&["a", "b", "--retrain", "--frameworks", "beta_vea"], "did you mean \"beta_vae\"?"),
+        (&["a", "b", "--retrain", "--seeds", "0"], "--seeds is 0"),
+        (&["a", "b", "--retrain", "--line-search", "0"], "0 is no scale"),
+        (&[], "p holds no perturbation that could go on"),
+    ];
+    for (arguments, wanted) in cases {
+        let message = refusal(arguments);
+        assert!(message.contains(wanted), "{arguments:?}: {message}");
+    }
+    assert!(!place.path("p").exists());
+}
+
+#[test]
+fn another_beginning_another_folder() {
+    let place = place_with_runs();
+    place.output(&quick(&["--steps", "2", "--out", "p"]));
+    let message = place.refusal(&quick(&["--steps", "3", "--out", "p"]), 2);
+    assert!(message.contains("p was begun with something else: \"perturb.steps\" is 3 now, and was 2"), "{message}");
+    let message = place.refusal(&["perturb", "a", "b", "--out", "a"], 2);
+    assert!(message.contains("holds something else than a perturbation"), "{message}");
+    // A run that was trained further is another model.
+    place.output(&["resume", "b", "--set", "training.steps=45"]);
+    let message = place.refusal(&["perturb", "--out", "p"], 2);
+    assert!(message.contains("\"the models of the runs\""), "{message}");
+}
+
+#[test]
+fn images_without_factors_are_told_by_codes_and_runs_by_their_likeness() {
+    let place = Place::new();
+    place.write("small.toml", SMALL);
+    // A folder of pictures without sub-folders has no factors.
+    fs::create_dir(place.path("pictures")).unwrap();
+    for number in 0..40 {
+        let mut picture = b"P6\n8 8\n255\n".to_vec();
+        picture.extend((0..8 * 8 * 3).map(|byte| (byte * (number + 3) % 200) as u8));
+        place.write(&format!("pictures/{number:02}.ppm"), picture);
+    }
+    for (run, seed) in [("a", 1), ("b", 2), ("c", 3)] {
+        let seed = format!("seed={seed}");
+        let dataset = "dataset={ name = 'folder', path = 'pictures' }";
+        place.output(&["train", "small.toml", "--out", run, "--set", &seed, "--set", dataset, "--set", "metrics=[]"]);
+    }
+    assert!(place.refusal(&["perturb", "a", "b", "--out", "p"], 2).contains("give three runs or more"));
+    let output = place.output(&quick(&["--steps", "4", "--out", "p"]));
+    assert!(output.contains("udr"), "{output}");
+    assert!(fs::read_to_string(place.path("p/perturb.json")).unwrap().contains("\"inputs\": \"codes\""));
+    assert!(place.refusal(&["perturb", "--out", "p", "--retrain"], 2).contains("the images have no factors"));
+}

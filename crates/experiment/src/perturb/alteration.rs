@@ -1,0 +1,89 @@
+//! How images are changed, and the two datasets that come of it.
+
+use std::ops::Range;
+use std::path::{Path, PathBuf};
+
+use unbraid_data::{Error, Result, Seed};
+use unbraid_formats::export::export_altered_npz;
+use unbraid_learn::perturbation::Perturbation;
+
+use super::PerturbFolder;
+use super::bytes::{put_altered, put_noise};
+use super::config::PerturbSettings;
+use super::models::{Known, Models};
+use crate::train::Ending;
+use crate::watch::Watch;
+
+/// All that decides how an image is changed.
+pub struct Alteration<'a> {
+    /// How much.
+    pub settings: &'a PerturbSettings,
+    /// The images, and what is known of them.
+    pub models: &'a Models,
+    /// Posteriors, where codes stand in for factors.
+    pub known: Option<&'a Known>,
+    /// What was learned.
+    pub perturbation: &'a Perturbation,
+}
+
+impl Alteration<'_> {
+    /// Alters the bytes of images that follow each other.
+    pub fn alter(&self, numbers: Range<usize>, images: &mut [u8]) {
+        let pixels: Vec<f32> = images.iter().map(|&byte| f32::from(byte) / 255.0).collect();
+        let inputs = self.models.inputs_of(&numbers.collect::<Vec<_>>(), self.known);
+        let altered = self.perturbation.manipulation().altered_images(&pixels, &inputs);
+        put_altered(images, &altered, self.settings.epsilon);
+    }
+
+    /// Adds noise to the bytes of images that follow each other.
+    pub fn add_noise(&self, numbers: Range<usize>, images: &mut [u8]) {
+        let n_pixels = self.models.dataset.image_shape().n_pixels();
+        put_noise(images, n_pixels, numbers.start, self.settings.epsilon, Seed(self.settings.seed));
+    }
+
+    /// What the single neuron makes of these images.
+    pub fn neuron(&self, numbers: &[usize]) -> Vec<f32> {
+        self.perturbation.manipulation().neuron(&self.models.inputs_of(numbers, self.known))
+    }
+
+    /// Writes the altered images, and the images with noise, where they are not there yet.
+    pub fn write(&self, folder: &PerturbFolder, watch: &mut dyn Watch) -> Result<Ending> {
+        let files: [(PathBuf, &str, &dyn Fn(Range<usize>, &mut [u8])); 2] = [
+            (folder.perturbed_path(), "writing altered images", &|numbers, images| self.alter(numbers, images)),
+            (folder.noise_path(), "writing images with noise", &|numbers, images| self.add_noise(numbers, images)),
+        ];
+        let mut ending = Ending::FinishedBefore(self.settings.steps);
+        for (path, stage, change) in files.into_iter().filter(|(path, _, _)| !path.exists()) {
+            ending = self.write_file(&path, stage, change, watch)?;
+            if ending != Ending::Finished {
+                break;
+            }
+        }
+        Ok(ending)
+    }
+
+    fn write_file(
+        &self,
+        path: &Path,
+        stage: &str,
+        change: &dyn Fn(Range<usize>, &mut [u8]),
+        watch: &mut dyn Watch,
+    ) -> Result<Ending> {
+        let dataset = self.models.dataset.as_ref();
+        watch.stage(stage, dataset.n_images() as u64);
+        let mut stopped = false;
+        let written = export_altered_npz(dataset, path, |numbers, images| {
+            watch.progress(numbers.end as u64);
+            stopped = watch.should_stop();
+            if stopped {
+                return Err(Error::failure("stopped"));
+            }
+            change(numbers, images);
+            Ok(())
+        });
+        if stopped {
+            return Ok(Ending::Stopped(self.settings.steps));
+        }
+        written.map(|()| Ending::Finished)
+    }
+}

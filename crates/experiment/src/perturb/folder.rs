@@ -1,0 +1,113 @@
+//! The folder of a perturbation: plain files.
+
+use std::path::{Path, PathBuf};
+
+use unbraid_data::whole_file::{create_folder, write_new};
+use unbraid_data::{Error, Result};
+use unbraid_report::run_folder::quoted;
+
+use super::config::PerturbConfig;
+
+/// The paths of a perturbation.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct PerturbFolder {
+    path: PathBuf,
+}
+
+impl PerturbFolder {
+    /// Makes the folder, or opens the one that was begun with the same config; refuses one that was begun with another.
+    pub fn begin(path: &Path, config: &PerturbConfig) -> Result<Self> {
+        let folder = Self { path: path.to_path_buf() };
+        if path.exists() && !path.is_dir() {
+            return Err(Error::new(format!("{} is a file, not a folder", path.display()))
+                .help("choose another path with `--out`"));
+        }
+        if !folder.config_path().exists() {
+            let remains =
+                [folder.checkpoint_path(), folder.losses_path(), folder.perturbed_path(), folder.noise_path()];
+            if let Some(found) = remains.iter().find(|path| path.exists()) {
+                return Err(Error::new(format!("{} has no config.toml, but {}", path.display(), found.display()))
+                    .help("choose another folder with `--out`, or move it away"));
+            }
+            create_folder(path)?;
+            write_new(&folder.config_path(), config.to_toml().as_bytes())?;
+            return Ok(folder);
+        }
+        match config.difference(&folder.read_config()?) {
+            None => Ok(folder),
+            Some((key, now, then)) => Err(Error::new(format!(
+                "{} was begun with something else: \"{key}\" is {now} now, and was {then}",
+                quoted(path)
+            ))
+            .help("give the same runs and settings to go on with it, or choose another folder with `--out`")),
+        }
+    }
+
+    /// The folder of a perturbation that was begun, and its config.
+    pub fn open(path: &Path) -> Result<(Self, PerturbConfig)> {
+        let folder = Self { path: path.to_path_buf() };
+        if !folder.config_path().exists() {
+            return Err(Error::new(format!("{} holds no perturbation that could go on", quoted(path)))
+                .help("give the runs to begin with: unbraid perturb RUN RUN ... --out FOLDER"));
+        }
+        let config = folder.read_config()?;
+        Ok((folder, config))
+    }
+
+    fn read_config(&self) -> Result<PerturbConfig> {
+        PerturbConfig::load(&self.config_path()).map_err(|error| {
+            let help = "holds something else than a perturbation; choose another folder with `--out`";
+            error.help(format!("{} {help}", quoted(&self.path)))
+        })
+    }
+
+    /// The folder itself.
+    pub fn path(&self) -> &Path {
+        &self.path
+    }
+
+    /// `config.toml`: the whole config, and the runs.
+    pub fn config_path(&self) -> PathBuf {
+        self.path.join("config.toml")
+    }
+
+    /// `losses.csv`: at each step the losses of both sides and their difference, which is minimised.
+    pub fn losses_path(&self) -> PathBuf {
+        self.path.join("losses.csv")
+    }
+
+    /// `checkpoint.safetensors`: the manipulation network, all decoders, their optimisers and the step.
+    pub fn checkpoint_path(&self) -> PathBuf {
+        self.path.join("checkpoint.safetensors")
+    }
+
+    /// `perturbed.npz`: the altered images and their factors; there where all steps were taken.
+    pub fn perturbed_path(&self) -> PathBuf {
+        self.path.join("perturbed.npz")
+    }
+
+    /// `noise.npz`: the same images with uniform noise in place of the learned change.
+    pub fn noise_path(&self) -> PathBuf {
+        self.path.join("noise.npz")
+    }
+
+    /// `NAME.png`: a picture.
+    pub fn picture_path(&self, name: &str) -> PathBuf {
+        self.path.join(format!("{name}.png"))
+    }
+
+    /// `perturb.json`: what came of it in numbers.
+    pub fn summary_path(&self) -> PathBuf {
+        self.path.join("perturb.json")
+    }
+
+    /// `retrain.csv`: the scores of each run that was trained again.
+    pub fn retrain_table_path(&self) -> PathBuf {
+        self.path.join("retrain.csv")
+    }
+
+    /// `perturb.html`: the page.
+    pub fn page_path(&self) -> PathBuf {
+        self.path.join("perturb.html")
+    }
+}

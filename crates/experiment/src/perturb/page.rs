@@ -1,0 +1,124 @@
+//! The page of a perturbation: what came of it first, then numbers and pictures.
+
+use unbraid_data::Result;
+use unbraid_data::whole_file::{read_whole, write_whole};
+use unbraid_report::figures::Panels;
+use unbraid_report::page::{DoctorPage, PageFigure, PageTable, doctor_page};
+use unbraid_report::run_folder::quoted;
+
+use super::PerturbFolder;
+use super::config::Side;
+use super::pictures::losses_picture;
+use super::retrain::{RunResult, line_search_table, score_tables, words};
+use super::summary::Summary;
+
+const CHANGES: &str = "Images as they were, what was added to them (grey: nothing; white: epsilon more; black: epsilon less), and as they are now; beside them the control, \
+    uniform noise of the same size. The learned change has a pattern that follows the factors; noise has none (T4 figure 4.3).";
+const NEURON: &str = "The one number that the whole change of an image is drawn from, over each factor, for images that are evenly spread; bars or lines are means. \
+    A factor along which it moves is one that the change depends on (T4 4.3.1).";
+const LOSSES: &str = "Losses of the decoders on the altered images, at each batch of the manipulation network. It lowers the first: the loss of the entangled models less that of the \
+    disentangled ones. Both may rise, since altered images are harder to draw.";
+const MIG: &str = "MIG of every run, a bar at the mean over seeds. Where the altered images lie below both others the change, and not its size, entangles the framework (T4 table 4.2).";
+const FACTORS: &str = "MIG of each factor (T4 figure 4.9, which finds that it falls for all of them).";
+const LINE_SEARCH: &str = "MIG on the altered images with the main setting multiplied. Runs with fewer active latents than factors are left out (T4 figure 4.4).";
+
+/// The pictures of the page, as they lie in the folder: name, heading and caption.
+const PICTURES: [(&str, &str, &str); 5] = [
+    ("retrain", "MIG of frameworks that were trained again", MIG),
+    ("factors", "MIG of each factor", FACTORS),
+    ("line_search", "Line search of the main setting", LINE_SEARCH),
+    ("changes", "Original, change, altered", CHANGES),
+    ("neuron", "What the change depends on", NEURON),
+];
+
+/// Writes `perturb.html` of what lies in the folder, with the scores of runs that were trained again where there are any.
+pub fn write_page(folder: &PerturbFolder, summary: &Summary, results: &[RunResult]) -> Result<()> {
+    let mut figures = Vec::new();
+    for (name, heading, caption) in PICTURES {
+        let path = folder.picture_path(name);
+        let is_of_results = ["retrain", "factors", "line_search"].contains(&name);
+        if path.exists() && !(is_of_results && results.is_empty()) {
+            let (name, caption) = (heading.to_string(), caption.to_string());
+            figures.push(PageFigure { name, caption, bytes: read_whole(&path)?, narrow: None });
+        }
+    }
+    let narrow = Some(losses_picture(folder, &summary.dataset, Panels::Stacked)?.to_png()?);
+    let bytes = read_whole(&folder.picture_path("losses"))?;
+    figures.push(PageFigure { name: "Losses".to_string(), caption: LOSSES.to_string(), bytes, narrow });
+    let mut tables = score_tables(results, summary);
+    tables.extend(line_search_table(results));
+    tables.push(runs_table(summary));
+    let page = DoctorPage {
+        title: format!("{}, perturbed", summary.dataset),
+        lead: summary.in_words(),
+        verdicts: words(results),
+        tables,
+        figures,
+        notes: notes(summary, results),
+        commands: commands(folder),
+    };
+    write_whole(&folder.page_path(), doctor_page(&page).as_bytes())
+}
+
+fn runs_table(summary: &Summary) -> PageTable {
+    let mut runs: Vec<_> = summary.runs.iter().collect();
+    runs.sort_by(|a, b| b.score.total_cmp(&a.score));
+    let row = |run: &super::GivenRun| {
+        vec![run.path.display().to_string(), format!("{:.4}", run.score), side_text(run.side).to_string()]
+    };
+    PageTable {
+        name: "The runs".to_string(),
+        caption: format!("All runs by {}, and what their models were taken for.", summary.chosen_by),
+        header: ["run", &summary.chosen_by, "taken as"].map(String::from).to_vec(),
+        rows: runs.into_iter().map(row).collect(),
+    }
+}
+
+/// What a run is taken for, in a word.
+pub fn side_text(side: Side) -> &'static str {
+    match side {
+        Side::Entangled => "entangled",
+        Side::Disentangled => "disentangled",
+        Side::Between => "",
+    }
+}
+
+fn notes(summary: &Summary, results: &[RunResult]) -> Vec<String> {
+    let mut notes = vec![format!(
+        "Mean changes are those of {} images, evenly spread: {:.4} of altered images, {:.4} with noise. That no pixel of any image changes by more than epsilon holds by construction, \
+         in whole bytes.",
+        summary.measured_images, summary.mean_change, summary.mean_noise
+    )];
+    notes.push(format!(
+        "Losses before and after are means of the first and the last {} steps, each of one batch.",
+        summary.first.n_steps
+    ));
+    if summary.inputs == "codes" {
+        notes.push(
+            "The images have no factors: the manipulation network is given the code of the most entangled model."
+                .to_string(),
+        );
+    }
+    if !results.is_empty() {
+        notes.push("Means and standard deviations are over seeds. In words, a fall counts as larger than with noise where the means differ by more than both spreads together.".to_string());
+    }
+    notes
+}
+
+fn commands(folder: &PerturbFolder) -> Vec<(String, String)> {
+    let path = quoted(folder.path());
+    vec![
+        (
+            "train other frameworks on original, noisy and altered images".to_string(),
+            format!("unbraid perturb --out {path} --retrain"),
+        ),
+        (
+            "train on the altered images".to_string(),
+            format!(
+                "unbraid train CONFIG --set 'dataset={{ name = \"npz\", path = \"{}\" }}'",
+                folder.perturbed_path().display()
+            ),
+        ),
+        ("look at them".to_string(), format!("unbraid data show {}", quoted(&folder.perturbed_path()))),
+    ]
+}

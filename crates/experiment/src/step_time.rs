@@ -11,9 +11,8 @@ use crate::train::{LOADING_THREADS, loading, on_device};
 
 /// Steps before the clock is looked at, in which buffers are taken and caches filled.
 const N_WARM_UP: u32 = 3;
-/// Steps that are timed, or fewer once `ENOUGH` has passed.
-const MOST_STEPS: u32 = 200;
-const ENOUGH: Duration = Duration::from_millis(500);
+/// How long steps are taken, the last of them to its end: long enough for other work on the machine to even out.
+const TIMED: Duration = Duration::from_secs(1);
 
 /// Seconds of a training step.
 pub fn secs_per_step(config: &Config) -> Result<f64> {
@@ -29,7 +28,7 @@ pub fn secs_per_step(config: &Config) -> Result<f64> {
     }
     let began = Instant::now();
     let mut n_steps = 0;
-    while n_steps < MOST_STEPS && (n_steps == 0 || began.elapsed() < ENOUGH) {
+    while began.elapsed() < TIMED {
         take_step()?;
         n_steps += 1;
     }

@@ -17,6 +17,7 @@ mod verdict;
 use std::path::{Path, PathBuf};
 
 use ndarray::Array2;
+use unbraid_data::words::listed;
 use unbraid_data::{Error, LabelledCodes, Result, Seed};
 use unbraid_learn::posteriors::Moved;
 use unbraid_metrics::Scores;
@@ -158,6 +159,18 @@ impl Inspection {
         self.latents.iter().filter(|facts| facts.standing == Standing::Active).count()
     }
 
+    /// What does not apply, each reason once.
+    pub fn left_out_by_reason(&self) -> Vec<(String, String)> {
+        let mut reasons: Vec<(Vec<&str>, &str)> = Vec::new();
+        for (what, why) in &self.left_out {
+            match reasons.iter_mut().find(|(_, known)| known == why) {
+                Some((names, _)) => names.push(what),
+                None => reasons.push((vec![what], why)),
+            }
+        }
+        reasons.into_iter().map(|(names, why)| (listed(&names), why.to_string())).collect()
+    }
+
     /// The last part of its path.
     pub fn name(&self) -> String {
         let path = self.path.canonicalize().unwrap_or_else(|_| self.path.clone());
@@ -264,7 +277,7 @@ fn left_out(
     let mut left_out = Vec::new();
     let mut add = |what: &str, why: &str| left_out.push((what.to_string(), why.to_string()));
     if !posterior.has_variances() {
-        add("variance, KL and budget of each latent", posterior.why_no_budget());
+        add("variances, KL and budgets of latents", posterior.why_no_budget());
     }
     if !run.model.has_decoder() {
         add("Jacobians, DtO, singular values and pictures", "the model has no decoder");

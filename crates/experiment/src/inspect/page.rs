@@ -88,7 +88,7 @@ pub fn write_page_of_several(
     let page = InspectPage {
         title: format!("Inside {} runs", runs.len()),
         lead: sentence(&told.summary),
-        verdicts: Vec::new(),
+        verdicts: told.parts.into_iter().filter(|(heading, _)| heading == "Careful").collect(),
         tables: vec![PageTable { name: "runs".to_string(), caption: caption.to_string(), header, rows }],
         figures,
         folded,
@@ -214,7 +214,7 @@ fn tables_of_directions(found: &Inspection) -> Vec<PageTable> {
 }
 
 fn notes(found: &Inspection) -> Vec<String> {
-    let left_out = found.left_out.iter().map(|(what, why)| format!("Left out: {what}, since {why}."));
+    let left_out = found.left_out_by_reason().into_iter().map(|(what, why)| format!("Left out: {what}: {why}."));
     left_out.chain(method_notes(found)).collect()
 }
 

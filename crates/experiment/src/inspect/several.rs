@@ -54,10 +54,22 @@ impl Several {
         of_framework.filter_map(|run| Some((run.directions.as_ref()?.dto?, run.score(score)?))).collect()
     }
 
+    /// Why the runs can hardly be compared, where that is so.
+    fn careful(&self) -> Option<String> {
+        let differ = |of: &dyn Fn(&Inspection) -> String| self.runs.iter().any(|run| of(run) != of(&self.runs[0]));
+        let latents = differ(&|run| run.latents.len().to_string())
+            .then_some("runs have different numbers of latents, with which DtO grows whatever was learned");
+        let datasets =
+            differ(&|run| run.dataset.clone()).then_some("they are of different datasets, whose scores differ anyway");
+        let told: Vec<&str> = latents.into_iter().chain(datasets).collect();
+        (!told.is_empty()).then(|| format!("{}.", told.join("; ")))
+    }
+
     /// In one sentence, and run by run.
     pub fn verdict(&self) -> super::Verdict {
         let told: Vec<String> = self.agreements.iter().map(told).collect();
-        let parts = self.runs.iter().map(|run| (run.name(), verdict(run).summary)).collect();
+        let careful = self.careful().map(|text| ("Careful".to_string(), text));
+        let parts = careful.into_iter().chain(self.runs.iter().map(|run| (run.name(), verdict(run).summary))).collect();
         super::Verdict { summary: format!("{} runs: {}", self.runs.len(), told.join("; ")), parts }
     }
 }

@@ -4,7 +4,7 @@ use unbraid_data::words::{counted, listed};
 
 use super::{Directions, Inspection, LatentFacts, Standing};
 
-/// Below this share of a random rotation's distance latents move images in directions of their own, and above the other they do not.
+/// Below this share of a random rotation's distance latents move images in directions of their own, and above the other they hardly do.
 const OWN_BELOW: f64 = 0.25;
 const MIXED_ABOVE: f64 = 0.75;
 /// Singular values that are nearer than this leave it open how their latents are turned: T4 table 3.4 finds a DS of 0.76 +- 0.25 at a ratio of 1.2, and
@@ -41,20 +41,27 @@ fn directions(found: &Inspection) -> String {
         Some(active) if active.n_latents == 1 => {
             "a single one has nothing to be orthogonal to, so that DtO says nothing".to_string()
         }
-        Some(active) => of_several(if active.n_latents == all.n_latents { all } else { active }),
+        Some(active) => {
+            let who = match active.n_latents == found.n_active() {
+                true => "they".to_string(),
+                false => format!("the {} whose codes vary", active.n_latents),
+            };
+            of_several(&who, if active.n_latents == all.n_latents { all } else { active })
+        }
     }
 }
 
-fn of_several(directions: &Directions) -> String {
+/// What `who` does.
+fn of_several(who: &str, directions: &Directions) -> String {
     let (Some(dto), Some(share)) = (directions.dto, directions.share_of_random()) else {
         return "at every code two singular values of the decoder are equal, so that it has no directions".to_string();
     };
     let how = match share {
-        share if share < OWN_BELOW => "they move the image in directions of their own",
-        share if share < MIXED_ABOVE => "they move the image partly in directions of their own",
-        _ => "they move the image in directions that have nothing to do with their axes",
+        share if share < OWN_BELOW => "move the image in directions of their own",
+        share if share < MIXED_ABOVE => "move the image partly in directions of their own",
+        _ => "hardly move the image in directions of their own",
     };
-    format!("{how}: DtO {dto:.2} where a random rotation has {:.2}", directions.random.mean)
+    format!("{who} {how}: DtO {dto:.2} where a random rotation has {:.2}", directions.random.mean)
 }
 
 /// Latents on which the two rules disagree.
@@ -127,8 +134,9 @@ fn balance(found: &Inspection) -> Option<(String, String)> {
     let mut ratios: Vec<f64> = found.latents.iter().filter_map(ratio).collect();
     ratios.sort_by(f64::total_cmp);
     let (least, most) = (ratios.first()?, ratios.last()?);
+    let range = if ratios.len() == 1 { format!("{least:.2}") } else { format!("{least:.2} to {most:.2}") };
     let text = format!(
-        "the noise of {} costs {least:.2} to {most:.2} times what is best at beta {} (T4 equation 3.21 has 1 for all).",
+        "the noise of {} costs {range} times what is best at beta {} (T4 equation 3.21 has 1 for all).",
         counted(ratios.len(), "active latent"),
         short(found.price?)
     );

@@ -80,7 +80,7 @@ pub struct Arguments {
     seeds: Option<u64>,
 
     /// Train on altered images with main settings multiplied as well [default factors: 0.75,1,1.25,1.5,2]
-    #[arg(long, value_name = "X,X", value_delimiter = ',', num_args = 0.., requires = "retrain")]
+    #[arg(long, value_name = "X,X", value_delimiter = ',', num_args = 0..=1, requires = "retrain")]
     line_search: Option<Vec<f64>>,
 
     /// Print JSON

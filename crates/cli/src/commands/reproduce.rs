@@ -147,7 +147,12 @@ fn cells(row: &Row) -> Vec<String> {
         None if !row.is_compared => "–",
         None => "",
     };
-    let digits = |value: f64| if value.is_finite() { format!("{value:.4}") } else { "undefined".to_string() };
+    let digits = |value: f64| match value {
+        value if !value.is_finite() => "undefined".to_string(),
+        // Values of beta are as small as that.
+        value if value != 0.0 && value.abs() < 1e-3 => format!("{value:.2e}"),
+        value => format!("{value:.4}"),
+    };
     let [published, ours, difference, allowed] = match &row.value {
         Value::Number { ours, published: Some((published, allowed)) } => {
             let difference = if ours.is_finite() { format!("{:+.4}", ours - published) } else { String::new() };

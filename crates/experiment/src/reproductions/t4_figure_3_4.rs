@@ -2,7 +2,7 @@
 //! 50 epochs.
 //!
 //! The figure has no numbers; its claim is a clear correlation, here a negative rank correlation over all runs. At small scale images are of 16 x 16
-//! pixels, and there are a tenth of the steps.
+//! pixels and there are 3,000 steps of 230,400, after which DS is near 0.02: the correlation is shown and says nothing yet.
 
 use ndarray::aview1;
 use unbraid_data::Result;
@@ -35,7 +35,8 @@ fn run(request: &Request, watch: &mut dyn Watch) -> Result<Option<Outcome>> {
     }
     outcome.rows.push(Row::ours(format!("rank correlation of DtO and DS over {} runs", all.len()), correlation));
     let found = format!("{correlation:.2}");
-    outcome.rows.push(Row::claim("low DtO goes with high DS: the correlation is negative", found, correlation < 0.0));
+    let claim = Row::claim("low DtO goes with high DS: the correlation is negative", found, correlation < 0.0);
+    outcome.rows.push(if DSPRITES.is_comparable(request.scale) { claim } else { claim.only_beside() });
     outcome.figures.push(("orthogonality.png".to_string(), scatter(names, points)));
     Ok(Some(of_scale(outcome, request.scale)))
 }

@@ -1,7 +1,5 @@
 //! Pictures of a perturbation: its losses, and original, change and altered images side by side (T4 figure 4.3).
 
-use std::ops::Range;
-
 use rand::seq::index;
 use unbraid_data::datasets::{read_factors, read_images};
 use unbraid_data::{Dataset, ImageShape, Result, Seed};
@@ -10,7 +8,7 @@ use unbraid_report::figures::{Join, Panels, PointPanel, PointSeries, Scale, XAxi
 use unbraid_report::{Canvas, Picture, read_losses};
 
 use super::PerturbFolder;
-use super::alteration::Alteration;
+use super::alteration::{Alteration, Change};
 
 /// Images that are shown.
 const SHOWN: usize = 6;
@@ -18,9 +16,6 @@ const SHOWN: usize = 6;
 const POINTS: usize = 500;
 /// Images whose changes are measured.
 const MEASURED: usize = 1000;
-
-/// How an image's bytes are changed: by the numbers of images that follow each other, and their bytes.
-pub type Change<'a> = dyn Fn(Range<usize>, &mut [u8]) + 'a;
 
 /// How much pixels changed, of some images.
 #[derive(Debug, Clone, Copy, PartialEq)]

@@ -250,7 +250,9 @@ fn images_without_factors_are_told_by_codes_and_runs_by_their_likeness() {
     for (run, seed) in [("a", 1), ("b", 2), ("c", 3)] {
         let seed = format!("seed={seed}");
         let dataset = "dataset={ name = 'folder', path = 'pictures' }";
-        place.output(&["train", "small.toml", "--out", run, "--set", &seed, "--set", dataset, "--set", "metrics=[]"]);
+        let changes = [seed.as_str(), dataset, "metrics=[]", "framework.beta=0.01", "training.learning_rate=0.01"];
+        let changes = changes.iter().flat_map(|change| ["--set", change]);
+        place.output(&["train", "small.toml", "--out", run].into_iter().chain(changes).collect::<Vec<_>>());
     }
     assert!(place.refusal(&["perturb", "a", "b", "--out", "p"], 2).contains("give three runs or more"));
     let output = place.output(&quick(&["--steps", "4", "--out", "p"]));

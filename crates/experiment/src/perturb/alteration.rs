@@ -14,6 +14,9 @@ use super::models::{Known, Models};
 use crate::train::Ending;
 use crate::watch::Watch;
 
+/// How bytes are changed: by the numbers of images that follow each other, and their bytes.
+pub type Change<'a> = dyn Fn(Range<usize>, &mut [u8]) + 'a;
+
 /// All that decides how an image is changed.
 pub struct Alteration<'a> {
     /// How much.
@@ -48,7 +51,7 @@ impl Alteration<'_> {
 
     /// Writes the altered images, and the images with noise, where they are not there yet.
     pub fn write(&self, folder: &PerturbFolder, watch: &mut dyn Watch) -> Result<Ending> {
-        let files: [(PathBuf, &str, &dyn Fn(Range<usize>, &mut [u8])); 2] = [
+        let files: [(PathBuf, &str, &Change<'_>); 2] = [
             (folder.perturbed_path(), "writing altered images", &|numbers, images| self.alter(numbers, images)),
             (folder.noise_path(), "writing images with noise", &|numbers, images| self.add_noise(numbers, images)),
         ];
@@ -62,13 +65,7 @@ impl Alteration<'_> {
         Ok(ending)
     }
 
-    fn write_file(
-        &self,
-        path: &Path,
-        stage: &str,
-        change: &dyn Fn(Range<usize>, &mut [u8]),
-        watch: &mut dyn Watch,
-    ) -> Result<Ending> {
+    fn write_file(&self, path: &Path, stage: &str, change: &Change<'_>, watch: &mut dyn Watch) -> Result<Ending> {
         let dataset = self.models.dataset.as_ref();
         watch.stage(stage, dataset.n_images() as u64);
         let mut stopped = false;

@@ -3,7 +3,7 @@
 //! All runs are scored alike, from the codes that they left: by the mutual information gap with its default settings, or, where the images have no
 //! factors, by how alike a run's latents are to those of the other runs (UDR).
 
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 use unbraid_data::fingerprint::DatasetRecord;
 use unbraid_data::words::counted;
@@ -32,7 +32,7 @@ pub fn choose(paths: &[PathBuf], settings: PerturbSettings, watch: &mut dyn Watc
         .help("give three runs or more, of which the one least like the others counts as the most entangled"));
     }
     let scores = score(paths, metric, watch)?;
-    let models = paths.iter().map(model_fingerprint).collect::<Result<Vec<_>>>()?;
+    let models = paths.iter().map(|path| model_fingerprint(path)).collect::<Result<Vec<_>>>()?;
     let mut order: Vec<usize> = (0..paths.len()).collect();
     order.sort_by(|&a, &b| scores[a].total_cmp(&scores[b]));
     let rank = |run: usize| order.iter().position(|&other| other == run).expect("every run has a rank");
@@ -100,7 +100,7 @@ fn score(paths: &[PathBuf], metric: &str, watch: &mut dyn Watch) -> Result<Vec<f
 }
 
 /// The CRC-32 of the model that a run's scores are of.
-fn model_fingerprint(path: &PathBuf) -> Result<String> {
+fn model_fingerprint(path: &Path) -> Result<String> {
     let folder = RunFolder::open(path)?;
     let (model, _) = final_model(&folder, &read_config(&folder)?)?;
     if !model.exists() {

@@ -126,14 +126,9 @@ mod tests {
 
     #[test]
     fn codes_stand_in_where_no_factor_varies() {
-        let settings =
-            "rendered = true\nfix = { shape = 0, scale = 1, orientation = 0, position_x = 3, position_y = 4 }";
-        let names = datasets::build("dsprites", &"rendered = true".parse().unwrap()).unwrap();
-        let names: Vec<&str> = names.factors().names().collect();
-        let settings = settings.replace("position_x", names[3]).replace("position_y", names[4]);
-        let dataset = datasets::build("dsprites", &settings.parse().unwrap()).unwrap();
+        let dataset = datasets::build("xy_squares", &"squares = 1\ngrid = 1".parse().unwrap()).unwrap();
         let inputs = Inputs::of(dataset.as_ref(), 2).unwrap();
         assert_eq!(inputs, Inputs::Codes(2));
-        assert_eq!(inputs.rows(&Array2::zeros((1, 0)), &[0.5, -3.0]), [0.5, -3.0]);
+        assert_eq!(inputs.rows(&Array2::zeros((1, 2)), &[0.5, -3.0]), [0.5, -3.0]);
     }
 }

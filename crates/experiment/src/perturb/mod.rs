@@ -110,8 +110,8 @@ fn draw(config: &PerturbConfig, folder: &PerturbFolder, alteration: &Alteration<
         }
         Inputs::Codes(_) => "codes",
     };
-    let altered = measure_change(dataset, &|numbers, images| alteration.alter(numbers, images))?;
-    let noise = measure_change(dataset, &|numbers, images| alteration.add_noise(numbers, images))?;
+    let altered = measure_change(dataset, config.perturb.seed, &|numbers, images| alteration.alter(numbers, images))?;
+    let noise = measure_change(dataset, config.perturb.seed, &|numbers, images| alteration.add_noise(numbers, images))?;
     let summary = Summary::of(config, folder, name, inputs, [altered, noise])?;
     summary.write(folder)?;
     write_page(folder, &summary, &[])

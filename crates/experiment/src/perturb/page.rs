@@ -14,10 +14,10 @@ use super::summary::Summary;
 
 const CHANGES: &str = "Images as they were, what was added to them (grey: nothing; white: epsilon more; black: epsilon less), and as they are now; beside them the control, \
     uniform noise of the same size. The learned change has a pattern that follows the factors; noise has none (T4 figure 4.3).";
-const NEURON: &str = "The one number that the whole change of an image is drawn from, over each factor, for images that are evenly spread; bars or lines are means. \
+const NEURON: &str = "The one number that the whole change of an image is drawn from, over each factor, for some images; lines are means. \
     A factor along which it moves is one that the change depends on (T4 4.3.1).";
 const LOSSES: &str = "Losses of the decoders on the altered images, at each batch of the manipulation network. It lowers the first: the loss of the entangled models less that of the \
-    disentangled ones. Both may rise, since altered images are harder to draw.";
+    disentangled ones. Both may rise, since altered images are harder to draw, and what was gained may shrink again while the decoders learn what was added.";
 const MIG: &str = "MIG of every run, a bar at the mean over seeds. Where the altered images lie below both others the change, and not its size, entangles the framework (T4 table 4.2).";
 const FACTORS: &str = "MIG of each factor (T4 figure 4.9, which finds that it falls for all of them).";
 const LINE_SEARCH: &str = "MIG on the altered images with the main setting multiplied. Runs with fewer active latents than factors are left out (T4 figure 4.4).";
@@ -85,7 +85,7 @@ pub fn side_text(side: Side) -> &'static str {
 
 fn notes(summary: &Summary, results: &[RunResult]) -> Vec<String> {
     let mut notes = vec![format!(
-        "Mean changes are those of {} images, evenly spread: {:.4} of altered images, {:.4} with noise. That no pixel of any image changes by more than epsilon holds by construction, \
+        "Mean changes are those of {} images, drawn at random: {:.4} of altered images, {:.4} with noise. That no pixel of any image changes by more than epsilon holds by construction, \
          in whole bytes.",
         summary.measured_images, summary.mean_change, summary.mean_noise
     )];

@@ -1,13 +1,14 @@
 //! Pictures of a perturbation: its losses, and original, change and altered images side by side (T4 figure 4.3).
 
+use rand::seq::index;
 use unbraid_data::datasets::{read_factors, read_images};
-use unbraid_data::{Dataset, ImageShape, Result};
+use unbraid_data::{Dataset, ImageShape, Result, Seed};
 use unbraid_report::figures::picture_grid::{PictureGrid, PictureRow, picture_grid};
 use unbraid_report::figures::{Join, Panels, PointPanel, PointSeries, Scale, XAxis, loss_curves, point_panels};
 use unbraid_report::{Canvas, Picture, read_losses};
 
 use super::PerturbFolder;
-use super::alteration::Alteration;
+use super::alteration::{Alteration, Change};
 
 /// Images that are shown.
 const SHOWN: usize = 6;
@@ -16,10 +17,7 @@ const POINTS: usize = 500;
 /// Images whose changes are measured.
 const MEASURED: usize = 1000;
 
-/// How an image's bytes are changed: by the numbers of images that follow each other, and their bytes.
-pub type Change<'a> = dyn Fn(std::ops::Range<usize>, &mut [u8]) + 'a;
-
-/// How much pixels changed, of some images that are evenly spread.
+/// How much pixels changed, of some images.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Changed {
     /// The mean of their changes' sizes, of a range from 0 to 1.
@@ -39,7 +37,7 @@ pub fn losses_picture(folder: &PerturbFolder, name: &str, set: Panels) -> Result
 pub fn changes_picture(alteration: &Alteration<'_>, name: &str) -> Result<Canvas> {
     let (dataset, epsilon) = (alteration.models.dataset.as_ref(), alteration.settings.epsilon);
     let mut rows = Vec::new();
-    for number in evenly(dataset.n_images(), SHOWN) {
+    for number in drawn(dataset.n_images(), SHOWN, alteration.settings.seed) {
         let before = bytes_of(dataset, number)?;
         let (mut altered, mut noisy) = (before.clone(), before.clone());
         alteration.alter(number..number + 1, &mut altered);
@@ -67,7 +65,7 @@ pub fn changes_picture(alteration: &Alteration<'_>, name: &str) -> Result<Canvas
 /// What the single neuron makes of some images, over each of their factors.
 pub fn neuron_picture(alteration: &Alteration<'_>, name: &str) -> Canvas {
     let dataset = alteration.models.dataset.as_ref();
-    let numbers = evenly(dataset.n_images(), POINTS);
+    let numbers = drawn(dataset.n_images(), POINTS, alteration.settings.seed);
     let (neuron, factors) = (alteration.neuron(&numbers), read_factors(dataset, &numbers));
     let varying = dataset.factors().factors().iter().zip(factors.columns());
     let panels = varying.filter(|(factor, _)| factor.size != Some(1)).map(|(factor, column)| PointPanel {
@@ -87,8 +85,8 @@ pub fn neuron_picture(alteration: &Alteration<'_>, name: &str) -> Canvas {
 }
 
 /// How much pixels changed.
-pub fn measure_change(dataset: &dyn Dataset, change: &Change<'_>) -> Result<Changed> {
-    let numbers = evenly(dataset.n_images(), MEASURED);
+pub fn measure_change(dataset: &dyn Dataset, seed: u64, change: &Change<'_>) -> Result<Changed> {
+    let numbers = drawn(dataset.n_images(), MEASURED, seed);
     let mut sum = 0_u64;
     for &number in &numbers {
         let before = bytes_of(dataset, number)?;
@@ -102,10 +100,13 @@ pub fn measure_change(dataset: &dyn Dataset, change: &Change<'_>) -> Result<Chan
     Ok(Changed { mean: sum as f64 / 255.0 / n_values as f64, n_images: numbers.len() })
 }
 
-/// As many image numbers as are wanted, each in the middle of its part of all.
-pub fn evenly(n_images: usize, n_wanted: usize) -> Vec<usize> {
-    let n = n_images.min(n_wanted);
-    (0..n).map(|position| ((2 * position + 1) as u128 * n_images as u128 / (2 * n) as u128) as usize).collect()
+/// As many different image numbers as are wanted, drawn from the stream `shown images`, in rising order. Evenly spread ones would all have the same value
+/// of some factors of a grid.
+pub fn drawn(n_images: usize, n_wanted: usize, seed: u64) -> Vec<usize> {
+    let mut stream = Seed(seed).stream("shown images");
+    let mut numbers = index::sample(&mut stream, n_images, n_wanted.min(n_images)).into_vec();
+    numbers.sort_unstable();
+    numbers
 }
 
 fn bytes_of(dataset: &dyn Dataset, number: usize) -> Result<Vec<u8>> {
@@ -137,10 +138,10 @@ mod tests {
     use super::*;
 
     #[test]
-    fn images_are_evenly_spread() {
-        assert_eq!(evenly(60, 6), [5, 15, 25, 35, 45, 55]);
-        assert_eq!(evenly(3, 6), [0, 1, 2]);
-        assert_eq!(evenly(1 << 40, 2), [1 << 38, 3 << 38]);
+    fn images_that_are_shown_are_distinct_and_in_order() {
+        let found = drawn(1000, 50, 1);
+        assert!(found.len() == 50 && found.windows(2).all(|pair| pair[0] < pair[1]) && found[49] < 1000);
+        assert_eq!((drawn(3, 6, 1), drawn(1000, 50, 1)), (vec![0, 1, 2], found));
     }
 
     #[test]

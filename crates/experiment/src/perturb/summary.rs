@@ -22,7 +22,7 @@ pub struct Summary {
     pub epsilon: f64,
     /// The same in whole bytes.
     pub most_bytes: u8,
-    /// The mean size of a pixel's change, over some images that are evenly spread.
+    /// The mean size of a pixel's change, over some images.
     pub mean_change: f64,
     /// The same of the images with noise.
     pub mean_noise: f64,

@@ -132,7 +132,7 @@ mod tests {
         let network = networks::build("linear", &"latents = 1".parse().unwrap(), shape).unwrap();
         let mut manipulation = Manipulation::new(network, 2, 0.25, Seed(1), Device::cpu());
         // Weights so large that the hyperbolic tangent is 1 or -1.
-        let large = vec![1e4, -1e4].repeat(8);
+        let large = [1e4, -1e4].repeat(8);
         manipulation.parameters.replace("decoder.outputs.weight", large, &[1, 16]).unwrap();
         let pixels: Vec<f32> = (0..32).map(|position| (position % 5) as f32 / 4.0).collect();
         let altered = manipulation.altered_images(&pixels, &[0.5, -1.0, 1.0, 0.25]);

@@ -87,8 +87,10 @@ fn an_image_that_cannot_be_read_ends_the_run_in_one_error_and_keeps_the_last_che
     let (alone, broken) = (folder.path().join("alone"), folder.path().join("broken"));
     start(&config(&[]), prepare(&config(&[])).unwrap(), &alone, &mut Nobody).unwrap();
     let mut prepared = prepare(&config(&[])).unwrap();
-    // All 64 images for the fingerprint, and batches of 8 for 25 steps.
-    prepared.dataset = Arc::new(Failing { inner: prepared.dataset.clone(), reads_left: AtomicUsize::new(64 + 8 * 25) });
+    // All 64 images for the fingerprint and for the posteriors at two checkpoints, and batches of 8 for 25 steps; what is loaded ahead is fewer than
+    // the steps between the second checkpoint and the failure.
+    let reads_left = AtomicUsize::new(3 * 64 + 8 * 25);
+    prepared.dataset = Arc::new(Failing { inner: prepared.dataset.clone(), reads_left });
     let message = start(&config(&[]), prepared, &broken, &mut Nobody).unwrap_err().to_string();
     assert!(message.contains("step 26: image ") && message.contains("the disk is gone"), "{message}");
     assert!(message.contains("the checkpoint after step 20 is kept in"), "{message}");
@@ -144,6 +146,35 @@ fn a_model_without_decoder_is_trained_scored_and_drawn() {
     assert!(run.figure_path("losses.png").exists() && run.figure_path("correlation.png").exists());
     assert!(!run.figure_path("traversals.png").exists() && !run.figure_path("reconstructions.png").exists());
     assert!(run.page_path().exists());
+}
+
+#[test]
+fn posteriors_are_logged_at_each_checkpoint_and_the_same_when_resumed() {
+    let folder = tempfile::tempdir().unwrap();
+    let (whole, longer) = (folder.path().join("whole"), folder.path().join("longer"));
+    // The last step is no multiple of ten, and leaves no row, so that a run that goes on from it has the same rows.
+    let run = |config: &Config, path: &Path| start(config, prepare(config).unwrap(), path, &mut Nobody).unwrap();
+    run(&config(&["training.steps=45"]), &whole);
+    run(&config(&["training.steps=25"]), &longer);
+    resume(&longer, &["training.steps=45".to_string()], &mut Nobody).unwrap();
+    let rows = |path: &Path| RunFolder::open(path).unwrap().read_posteriors().unwrap();
+    assert_eq!(rows(&whole).iter().map(|row| row.step).collect::<Vec<_>>(), [10, 20, 30, 40]);
+    assert_eq!(rows(&longer), rows(&whole));
+
+    // Where training ends with a checkpoint, the last row is of the same posteriors as the final scores, of all 64 images.
+    let last = folder.path().join("last");
+    run(&config(&[]), &last);
+    let (row, scores) = (rows(&last).pop().unwrap(), RunFolder::open(&last).unwrap().read_scores().unwrap());
+    assert!((row.kl - scores.value("kl").unwrap()).abs() < 1e-6 * row.kl);
+    assert!((row.variances[1] - scores.value("polarized.variance.z1").unwrap()).abs() < 1e-6);
+    match (row.relative_error, scores.value("polarized")) {
+        (Some(error), Some(score)) => assert!((error - score).abs() < 1e-6),
+        (error, score) => assert_eq!(error, score),
+    }
+    // An auto-encoder has no posteriors to tell of.
+    let plain = folder.path().join("plain");
+    run(&config(&["framework={ name = 'ae' }"]), &plain);
+    assert!(!RunFolder::open(&plain).unwrap().posteriors_path().exists());
 }
 
 #[test]

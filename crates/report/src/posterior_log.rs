@@ -41,7 +41,7 @@ pub(crate) fn parse_posteriors(text: &str) -> Result<Vec<PosteriorRow>> {
     let mut lines = text.lines();
     let header = lines.next().unwrap_or_default();
     let n_columns = header.split(',').count();
-    if !header.starts_with(&COLUMNS.join(",")) || n_columns % 2 != 0 {
+    if !header.starts_with(&COLUMNS.join(",")) || !n_columns.is_multiple_of(2) {
         return Err(Error::new(format!("the first line does not begin with \"{}\"", COLUMNS.join(","))));
     }
     let n_latents = (n_columns - COLUMNS.len()) / 2;

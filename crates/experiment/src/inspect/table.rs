@@ -2,7 +2,7 @@
 
 use unbraid_report::tables::score_text;
 
-use super::{Directions, Inspection, Posterior, Several, Standing};
+use super::{Directions, Inspection, LatentFacts, Posterior, Several, Standing};
 
 type Table = (Vec<String>, Vec<Vec<String>>);
 
@@ -29,36 +29,33 @@ pub fn latents_rows(found: &Inspection) -> Table {
         "|J|^2 s^2",
         "of best",
     ]);
-    let rows: Vec<Vec<String>> = found
-        .latents
-        .iter()
-        .enumerate()
-        .map(|(position, facts)| {
-            let standing = match facts.standing {
-                None => "–".to_string(),
-                Some(Standing::ActiveByMeans) => "mixed (means)".to_string(),
-                Some(Standing::ActiveByVariance) => "mixed (variance)".to_string(),
-                Some(other) => other.word().to_string(),
-            };
-            let share = facts.budget_share.map_or("–".to_string(), |share| format!("{:.1} %", 100.0 * share));
-            vec![
-                format!("z{}", facts.latent),
-                (position + 1).to_string(),
-                standing,
-                score_text(facts.deviation),
-                number(facts.variance),
-                number(facts.kl),
-                number(facts.budget),
-                share,
-                number(facts.jacobian_norm),
-                number(facts.noise_cost),
-                facts.of_optimum.map_or("–".to_string(), |ratio| format!("{ratio:.2}")),
-            ]
-        })
-        .collect();
+    let each = found.latents.iter().enumerate();
+    let rows: Vec<Vec<String>> = each.map(|(position, facts)| latent_row(position, facts)).collect();
     let kept: Vec<usize> = (0..header.len()).filter(|&column| rows.iter().any(|row| row[column] != "–")).collect();
     let keep = |row: &Vec<String>| kept.iter().map(|&column| row[column].clone()).collect::<Vec<String>>();
     (keep(&header), rows.iter().map(keep).collect())
+}
+
+fn latent_row(position: usize, facts: &LatentFacts) -> Vec<String> {
+    let standing = match facts.standing {
+        None => "–",
+        Some(Standing::ActiveByMeans) => "mixed (means)",
+        Some(Standing::ActiveByVariance) => "mixed (variance)",
+        Some(other) => other.word(),
+    };
+    vec![
+        format!("z{}", facts.latent),
+        (position + 1).to_string(),
+        standing.to_string(),
+        score_text(facts.deviation),
+        number(facts.variance),
+        number(facts.kl),
+        number(facts.budget),
+        facts.budget_share.map_or("–".to_string(), |share| format!("{:.1} %", 100.0 * share)),
+        number(facts.jacobian_norm),
+        number(facts.noise_cost),
+        facts.of_optimum.map_or("–".to_string(), |ratio| format!("{ratio:.2}")),
+    ]
 }
 
 /// What the rows of latents are sorted by, and what the columns say.

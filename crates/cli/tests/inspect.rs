@@ -116,6 +116,7 @@ fn several_runs_are_set_against_their_scores() {
 #[test]
 fn what_does_not_apply_says_why() {
     let cases: &[(&[&str], &str, &str)] = &[
+        (&["framework={name='ae'}"], "active and passive latents", "no prior"),
         (&["framework={name='ae'}"], "variances, KL and budgets of latents", "a code is a point"),
         (&["framework={name='beta_vae_full'}"], "relative KL error", "full covariance"),
         (

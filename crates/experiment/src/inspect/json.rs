@@ -3,7 +3,7 @@
 use ndarray::Array2;
 use serde_json::{Map, Value, json};
 
-use super::{Agreement, Directions, Inspection, LatentFacts, Several, verdict};
+use super::{Agreement, Directions, Inspection, LatentFacts, Several, Standing, verdict};
 use crate::jacobians::Way;
 
 /// The directions themselves are told of points of at most this many numbers; of pictures they are too long.
@@ -68,8 +68,8 @@ fn latent(found: &Inspection, position: usize, facts: &LatentFacts) -> Value {
         "deviation_of_means": facts.deviation,
         "mean_variance": facts.variance,
         "kl": facts.kl,
-        "standing": facts.standing.word(),
-        "active_by_means": facts.standing.has_varying_means(),
+        "standing": facts.standing.map(Standing::word),
+        "active_by_means": facts.standing.map(Standing::has_varying_means),
         "active_by_variance": facts.variance.map(|variance| variance < super::latents::ACTIVE_BELOW),
         "budget": facts.budget,
         "budget_share": facts.budget_share,

@@ -83,8 +83,8 @@ pub struct LatentFacts {
     pub variance: Option<f64>,
     /// Mean divergence from the prior, in nats.
     pub kl: Option<f64>,
-    /// Whether it is active.
-    pub standing: Standing,
+    /// Whether it is active; none where there is no prior that tells what a deviation of codes means.
+    pub standing: Option<Standing>,
     /// Mean of `-1/2 ln` of its variance, in nats.
     pub budget: Option<f64>,
     /// Its share of the budget of all latents that have any, in [0, 1].
@@ -99,10 +99,12 @@ pub struct LatentFacts {
     pub of_optimum: Option<f64>,
 }
 
-/// The facts of all latents, by mean posterior variance, least first; or by how much they move the image, most first.
+/// The facts of all latents, by mean posterior variance, least first; or by how much they move the image, most first. `gaussian` are those with a
+/// standard normal prior.
 pub(super) fn facts_of_latents(
     data: &LabelledCodes,
     posterior: Posterior,
+    gaussian: &[usize],
     sampled: Option<&Sampled>,
     price: Option<f64>,
 ) -> Vec<LatentFacts> {
@@ -125,7 +127,7 @@ pub(super) fn facts_of_latents(
                 deviation,
                 variance,
                 kl: of(&divergences, latent),
-                standing: Standing::of(deviation, variance),
+                standing: gaussian.contains(&latent).then(|| Standing::of(deviation, variance)),
                 budget,
                 budget_share: finite(budget.and_then(share)),
                 jacobian_norm: finite(sampled.map(|sampled| sampled.mean_norm(latent))),

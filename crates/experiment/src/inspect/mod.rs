@@ -98,6 +98,15 @@ impl Posterior {
         }
     }
 
+    /// The latents of a run that have a standard normal prior.
+    fn gaussian_latents(self, run: &TrainedRun) -> Vec<usize> {
+        let of = |moved: Moved| match (self, moved) {
+            (Self::Diagonal | Self::Full | Self::Concrete, Moved::Latent(latent)) => Some(latent),
+            _ => None,
+        };
+        run.model.moved().into_iter().filter_map(of).collect()
+    }
+
     fn has_variances(self) -> bool {
         matches!(self, Self::Diagonal | Self::Full)
     }
@@ -143,7 +152,7 @@ pub struct Inspection {
     pub way: Way,
     /// Its directions over all latents.
     pub directions: Option<Directions>,
-    /// The same over those whose means vary; none where there are none.
+    /// The same over those whose means vary; none where there are none, or no prior that tells.
     pub active_directions: Option<Directions>,
     /// The mean Jacobian, `[pixels, latents]`.
     pub mean_jacobian: Option<Array2<f64>>,
@@ -154,9 +163,11 @@ pub struct Inspection {
 }
 
 impl Inspection {
-    /// How many latents are active by all rules that apply.
-    pub fn n_active(&self) -> usize {
-        self.latents.iter().filter(|facts| facts.standing == Standing::Active).count()
+    /// How many latents are active by all rules that apply; none where there is no prior to tell by.
+    pub fn n_active(&self) -> Option<usize> {
+        let standings: Vec<Standing> = self.latents.iter().filter_map(|facts| facts.standing).collect();
+        let is_active = |standing: &&Standing| **standing == Standing::Active;
+        (!standings.is_empty()).then(|| standings.iter().filter(is_active).count())
     }
 
     /// What does not apply, each reason once.
@@ -240,10 +251,14 @@ fn look_inside(run: &TrainedRun, data: &LabelledCodes, settings: &InspectSetting
     let posterior = Posterior::of(run, data);
     let sampled = Sampled::new(&run.model, run.dataset.as_ref(), data, settings.images, settings.way);
     let price = price_of_a_nat(run, posterior);
-    let latents = facts_of_latents(data, posterior, sampled.as_ref(), price.as_ref().ok().copied());
-    let varying: Vec<usize> = (0..data.n_latents())
-        .filter(|latent| latents.iter().any(|facts| facts.latent == *latent && facts.standing.has_varying_means()))
+    let gaussian = posterior.gaussian_latents(run);
+    let latents = facts_of_latents(data, posterior, &gaussian, sampled.as_ref(), price.as_ref().ok().copied());
+    let mut varying: Vec<usize> = latents
+        .iter()
+        .filter(|facts| facts.standing.is_some_and(Standing::has_varying_means))
+        .map(|facts| facts.latent)
         .collect();
+    varying.sort_unstable();
     // The same rotations for every run, so that runs can be compared.
     let directions = |latents: &[usize]| Some(sampled.as_ref()?.directions(latents, Seed(0)));
     let regime = Regime::of(run, data, posterior)?;
@@ -278,6 +293,12 @@ fn left_out(
     let mut add = |what: &str, why: &str| left_out.push((what.to_string(), why.to_string()));
     if !posterior.has_variances() {
         add("variances, KL and budgets of latents", posterior.why_no_budget());
+    }
+    if posterior.gaussian_latents(run).is_empty() {
+        add(
+            "active and passive latents",
+            "there is no prior, so that a deviation of codes has no unit to be measured in",
+        );
     }
     if !run.model.has_decoder() {
         add("Jacobians, DtO, singular values and pictures", "the model has no decoder");
@@ -359,7 +380,7 @@ mod tests {
             near(directions.singular_values[place].0, length, 0.02);
             near(facts.variance.unwrap(), BETA / 2.0 / variance, 0.05);
             near(facts.of_optimum.unwrap(), 1.0, 0.05);
-            assert_eq!(facts.standing, Standing::Active);
+            assert_eq!(facts.standing, Some(Standing::Active));
         }
         assert!(directions.dto.unwrap() < 0.05, "{:?}", directions.dto);
         assert!(

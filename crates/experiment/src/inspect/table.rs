@@ -2,7 +2,7 @@
 
 use unbraid_report::tables::score_text;
 
-use super::{Directions, Inspection, Posterior, Several, Standing};
+use super::{Directions, Inspection, LatentFacts, Posterior, Several, Standing};
 
 type Table = (Vec<String>, Vec<Vec<String>>);
 
@@ -29,35 +29,33 @@ pub fn latents_rows(found: &Inspection) -> Table {
         "|J|^2 s^2",
         "of best",
     ]);
-    let rows: Vec<Vec<String>> = found
-        .latents
-        .iter()
-        .enumerate()
-        .map(|(position, facts)| {
-            let standing = match facts.standing {
-                Standing::ActiveByMeans => "mixed (means)".to_string(),
-                Standing::ActiveByVariance => "mixed (variance)".to_string(),
-                other => other.word().to_string(),
-            };
-            let share = facts.budget_share.map_or("–".to_string(), |share| format!("{:.1} %", 100.0 * share));
-            vec![
-                format!("z{}", facts.latent),
-                (position + 1).to_string(),
-                standing,
-                score_text(facts.deviation),
-                number(facts.variance),
-                number(facts.kl),
-                number(facts.budget),
-                share,
-                number(facts.jacobian_norm),
-                number(facts.noise_cost),
-                facts.of_optimum.map_or("–".to_string(), |ratio| format!("{ratio:.2}")),
-            ]
-        })
-        .collect();
+    let each = found.latents.iter().enumerate();
+    let rows: Vec<Vec<String>> = each.map(|(position, facts)| latent_row(position, facts)).collect();
     let kept: Vec<usize> = (0..header.len()).filter(|&column| rows.iter().any(|row| row[column] != "–")).collect();
     let keep = |row: &Vec<String>| kept.iter().map(|&column| row[column].clone()).collect::<Vec<String>>();
     (keep(&header), rows.iter().map(keep).collect())
+}
+
+fn latent_row(position: usize, facts: &LatentFacts) -> Vec<String> {
+    let standing = match facts.standing {
+        None => "–",
+        Some(Standing::ActiveByMeans) => "mixed (means)",
+        Some(Standing::ActiveByVariance) => "mixed (variance)",
+        Some(other) => other.word(),
+    };
+    vec![
+        format!("z{}", facts.latent),
+        (position + 1).to_string(),
+        standing.to_string(),
+        score_text(facts.deviation),
+        number(facts.variance),
+        number(facts.kl),
+        number(facts.budget),
+        facts.budget_share.map_or("–".to_string(), |share| format!("{:.1} %", 100.0 * share)),
+        number(facts.jacobian_norm),
+        number(facts.noise_cost),
+        facts.of_optimum.map_or("–".to_string(), |ratio| format!("{ratio:.2}")),
+    ]
 }
 
 /// What the rows of latents are sorted by, and what the columns say.
@@ -81,9 +79,13 @@ pub(super) fn latents_caption(found: &Inspection) -> String {
         _ if found.directions.is_some() => " |J|: how far the image moves with the latent.",
         _ => "",
     };
-    format!(
-        "{order}{budget} Active: the deviation of means is above 0.5, and the variance below 0.8 (T4 3.3.2 and 4.3.4); mixed: one of the two."
-    )
+    let standing = match found.n_active() {
+        None => "",
+        Some(_) => {
+            " Active: the deviation of means is above 0.5, and the variance below 0.8 (T4 3.3.2 and 4.3.4); mixed: one of the two."
+        }
+    };
+    format!("{order}{budget}{standing}")
 }
 
 /// A row for each singular value over all latents and over those whose codes vary.
@@ -113,8 +115,10 @@ pub fn several_rows(several: &Several) -> Table {
         "MIG",
     ]);
     let row = |found: &Inspection| {
-        let dto = |directions: &Option<Directions>| number(directions.as_ref().and_then(|one| one.dto));
-        let random = |directions: &Option<Directions>| number(directions.as_ref().map(|one| one.random.mean));
+        // A single latent is always on its axis.
+        let several = |directions: &Option<Directions>| directions.clone().filter(|one| one.n_latents > 1);
+        let dto = |directions: &Option<Directions>| number(several(directions).and_then(|one| one.dto));
+        let random = |directions: &Option<Directions>| number(several(directions).map(|one| one.random.mean));
         let from = found
             .regime
             .polarized_from()
@@ -122,7 +126,7 @@ pub fn several_rows(several: &Several) -> Table {
         vec![
             found.path.display().to_string(),
             found.framework.clone(),
-            format!("{} of {}", found.n_active(), found.latents.len()),
+            found.n_active().map_or("–".to_string(), |n_active| format!("{n_active} of {}", found.latents.len())),
             dto(&found.directions),
             random(&found.directions),
             dto(&found.active_directions),

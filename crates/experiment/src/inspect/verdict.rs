@@ -24,9 +24,10 @@ pub struct Verdict {
 pub fn verdict(found: &Inspection) -> Verdict {
     let n_latents = found.latents.len();
     let activity = match found.n_active() {
-        0 => format!("none of {n_latents} latents is active"),
-        1 => format!("1 of {n_latents} latents is active"),
-        n_active => format!("{n_active} of {n_latents} latents are active"),
+        None => counted(n_latents, "latent"),
+        Some(0) => format!("none of {n_latents} latents is active"),
+        Some(1) => format!("1 of {n_latents} latents is active"),
+        Some(n_active) => format!("{n_active} of {n_latents} latents are active"),
     };
     let parts = [disagreement(found), regime(found), near_equal(found), balance(found)];
     Verdict { summary: format!("{activity}; {}", directions(found)), parts: parts.into_iter().flatten().collect() }
@@ -37,12 +38,14 @@ fn directions(found: &Inspection) -> String {
         return "the model has no decoder, so that latents have no directions".to_string();
     };
     match &found.active_directions {
+        None if found.n_active().is_none() && all.n_latents > 1 => of_several("they", all),
+        None if found.n_active().is_none() => "a single one has nothing to be orthogonal to".to_string(),
         None => "no latent's codes vary, so that there are no directions to compare".to_string(),
         Some(active) if active.n_latents == 1 => {
             "a single one has nothing to be orthogonal to, so that DtO says nothing".to_string()
         }
         Some(active) => {
-            let who = match active.n_latents == found.n_active() {
+            let who = match Some(active.n_latents) == found.n_active() {
                 true => "they".to_string(),
                 false => format!("the {} whose codes vary", active.n_latents),
             };
@@ -70,7 +73,7 @@ fn disagreement(found: &Inspection) -> Option<(String, String)> {
         let of: Vec<String> = found
             .latents
             .iter()
-            .filter(|facts| facts.standing == standing)
+            .filter(|facts| facts.standing == Some(standing))
             .map(|facts| format!("z{}", facts.latent))
             .collect();
         of
@@ -130,7 +133,7 @@ fn near_equal(found: &Inspection) -> Option<(String, String)> {
 
 /// How near latents are to their best variance.
 fn balance(found: &Inspection) -> Option<(String, String)> {
-    let ratio = |facts: &LatentFacts| facts.of_optimum.filter(|_| facts.standing == Standing::Active);
+    let ratio = |facts: &LatentFacts| facts.of_optimum.filter(|_| facts.standing == Some(Standing::Active));
     let mut ratios: Vec<f64> = found.latents.iter().filter_map(ratio).collect();
     ratios.sort_by(f64::total_cmp);
     let (least, most) = (ratios.first()?, ratios.last()?);

@@ -24,6 +24,7 @@ use crate::run::{hold_file, read_config};
 use crate::run_once::run_once;
 use crate::train::Ending;
 use crate::watch::Watch;
+pub use frameworks::{FRAMEWORKS, Published, Retrained, SCORES};
 pub use plan::Data;
 use plan::{Planned, check_scales, plan};
 pub use results::{RunResult, Spread, drop_in_words, to_json};

@@ -26,16 +26,16 @@ name = "synth_linear"
 
 [framework]
 name = "beta_vae"
-beta = 0.05
+beta = 0.1
 
 [model]
 name = "linear"
 latents = 2
 
 [training]
-steps = 10_000
+steps = 5000
 batch_size = 512
-learning_rate = 3e-3
+learning_rate = { from = 1e-2, to = 1e-3, steps = 5000 }
 "#;
 
 fn json(place: &Place, arguments: &[&str]) -> Value {
@@ -146,7 +146,7 @@ fn what_cannot_be_analysed_is_refused_in_one_error() {
     place.write("one.npz", images(1, |_, pixel| pixel as u8));
     place.write("same.npz", images(7, |_, pixel| pixel as u8));
     place.write("three.npz", images(3, |image, pixel| (image * 31 + pixel * image * image) as u8));
-    let cases: [(&[&str], &str); 7] = [
+    let cases: [(&[&str], &str); 8] = [
         (&["dsprite"], "no dataset is called \"dsprite\"; did you mean \"dsprites\"?"),
         (&["xy_object", "--components", "0"], "0 is not in 1..=256"),
         (&["xy_object", "--images", "1"], "wanted `all`, or a number from 2 on"),
@@ -154,6 +154,7 @@ fn what_cannot_be_analysed_is_refused_in_one_error() {
         (&["one.npz"], "there is no variance to explain in 1 image"),
         (&["same.npz"], "there is no variance to explain in 7 rows that are all the same"),
         (&["missing.npz"], "missing.npz"),
+        (&["runs/missing"], "nor is there a file or the folder of a run called so"),
     ];
     for (arguments, expected) in cases {
         let refusal = place.refusal(&[&["pca"], arguments].concat(), 2);

@@ -114,7 +114,10 @@ impl Arguments {
             return analyse_run(&TrainedRun::open(path)?, settings, progress);
         }
         let chosen = Chosen { name: self.what.clone(), set: self.set.clone() };
-        let (dataset, given) = chosen.open_with_settings()?;
+        let (dataset, given) = chosen.open_with_settings().map_err(|error| match error.is_about_a_name() {
+            true => error.more_help("nor is there a file or the folder of a run called so"),
+            false => error,
+        })?;
         let source = Source { title: title(&self.what, &given), name: self.what.clone(), settings: given };
         analyse(dataset.as_ref(), source, settings, progress)
             .map_err(|error| error.at(format!("dataset \"{}\"", self.what)))

@@ -59,9 +59,9 @@ pub struct PcaSettings {
 /// How components were found.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Method {
-    /// All eigenvectors of the covariance.
+    /// Eigenvectors of the covariance, added up in one pass.
     Covariance,
-    /// The leading ones, by passes from a random start.
+    /// By passes over the images from a random start.
     Randomised,
 }
 
@@ -166,12 +166,10 @@ fn analyse_by(
     };
     // Each active latent has a component at its position.
     let n_components = settings.n_components.max(measured.as_ref().map_or(0, Measured::n_active));
+    let mut rng = settings.seed.stream("principal components");
     let principal = match method {
-        Method::Covariance => exact::principal_components(&rows, n_components, &mut tell)?,
-        Method::Randomised => {
-            let mut rng = settings.seed.stream("principal components");
-            randomised::principal_components(&rows, n_components, &mut tell, &mut rng)?
-        }
+        Method::Covariance => exact::principal_components(&rows, n_components, &mut tell, &mut rng)?,
+        Method::Randomised => randomised::principal_components(&rows, n_components, &mut tell, &mut rng)?,
     };
     let latents = measured.map(|measured| place(measured, &principal, &rows, &mut tell)).transpose()?;
     let (shape, n_images) = (dataset.image_shape(), dataset.n_images());

@@ -1,43 +1,48 @@
-//! All eigenvectors of the covariance, which is added up block by block: one pass over the rows, and as many numbers in memory as
+//! The leading eigenvectors of the covariance, which is added up block by block: one pass over the rows, and as many numbers in memory as
 //! the square of the columns.
+//!
+//! How the eigenvectors are found, `leading.rs` tells: a full decomposition of a covariance of 4,096 columns takes half a minute for the few
+//! that are wanted, and does not end where most of the columns are the same.
 
-use faer::{Mat, Side};
 use ndarray::linalg::general_mat_mul;
-use ndarray::{Array1, Array2, Axis, s};
+use ndarray::{Array1, Array2, ArrayView2, Axis, concatenate, s};
 use rayon::prelude::*;
-use unbraid_data::{Error, Result};
+use unbraid_data::{Result, Rng};
 
 use super::centred::Centred;
+use super::leading::{Leading, Limits, leading};
 use super::{PrincipalComponents, Rows, Tell, no_variance};
 
 /// Columns beyond this take gigabytes; [`super::randomised`] takes any number.
 pub const MOST_COLUMNS: usize = 4096;
 /// Columns of a square of the covariance, which one thread adds up.
 const TILE: usize = 256;
+/// A pass costs little where the covariance is at hand.
+const LIMITS: Limits = Limits { settled: 1e-10, most_passes: 300 };
 
 /// The first components, `n_components` of them or as many as have variance, of at least two rows.
-pub fn principal_components(rows: &dyn Rows, n_components: usize, tell: Tell) -> Result<PrincipalComponents> {
-    let n_rows = rows.n_rows();
+pub fn principal_components(
+    rows: &dyn Rows,
+    n_components: usize,
+    tell: Tell,
+    rng: &mut Rng,
+) -> Result<PrincipalComponents> {
+    let (n_rows, n_columns) = (rows.n_rows(), rows.n_columns());
     if n_rows < 2 {
         return Err(no_variance(n_rows));
     }
-    let centred = Centred::new(rows)?;
-    let (mean, covariance) = mean_and_covariance(&centred, rows, tell)?;
-    let total = (0..mean.len()).map(|column| covariance[(column, column)]).sum();
+    let (mean, covariance) = mean_and_covariance(&Centred::new(rows)?, rows, tell)?;
+    let total = covariance.diag().sum();
     tell("eigenvectors", 0, 0);
-    let eigen = covariance
-        .self_adjoint_eigen(Side::Lower)
-        .map_err(|_| Error::failure("the eigenvectors of the covariance did not converge"))?;
-    let n_kept = n_components.min(mean.len()).min(n_rows - 1);
-    // faer has them in rising order.
-    let place = |component: usize| mean.len() - 1 - component;
-    let values: Vec<f64> = (0..n_kept).map(|component| eigen.S().column_vector()[place(component)].max(0.0)).collect();
-    let vectors = Array2::from_shape_fn((n_kept, mean.len()), |(component, row)| eigen.U()[(row, place(component))]);
-    PrincipalComponents::new(mean, &vectors, &values, total, n_rows)
+    let n_wanted = n_components.min(n_columns).min(n_rows - 1);
+    let multiply = |_: usize, directions: &Array2<f64>| Ok(times(directions, &covariance));
+    let Leading { vectors, values, unsettled, .. } = leading(n_wanted, n_columns, &LIMITS, multiply, rng)?;
+    let found = PrincipalComponents::new(mean, &vectors, &values, total, n_rows)?;
+    Ok(PrincipalComponents { unsettled, ..found })
 }
 
-/// The mean, and the covariance, of which the lower half is filled in.
-fn mean_and_covariance(centred: &Centred, rows: &dyn Rows, tell: Tell) -> Result<(Array1<f64>, Mat<f64>)> {
+/// The mean, and the covariance, `[columns, columns]`.
+fn mean_and_covariance(centred: &Centred, rows: &dyn Rows, tell: Tell) -> Result<(Array1<f64>, Array2<f64>)> {
     let (n_rows, n_columns) = (rows.n_rows() as f64, rows.n_columns());
     let n_tiles = n_columns.div_ceil(TILE);
     let range = |tile: usize| tile * TILE..((tile + 1) * TILE).min(n_columns);
@@ -54,14 +59,23 @@ fn mean_and_covariance(centred: &Centred, rows: &dyn Rows, tell: Tell) -> Result
     };
     centred.for_each_block(take, |done, total| tell("covariance", done, total))?;
     let off = sum / n_rows; // [columns], from the shift to the mean
-    let mut covariance = Mat::zeros(n_columns, n_columns);
+    let mut covariance = Array2::zeros((n_columns, n_columns));
     for (tile, &(row, column)) in tiles.iter().zip(&places) {
         for ((i, j), &product) in tile.indexed_iter() {
             let (i, j) = (row * TILE + i, column * TILE + j);
-            covariance[(i, j)] = (product - n_rows * off[i] * off[j]) / (n_rows - 1.0);
+            let entry = (product - n_rows * off[i] * off[j]) / (n_rows - 1.0);
+            (covariance[[i, j]], covariance[[j, i]]) = (entry, entry);
         }
     }
     Ok((&centred.shift + &off, covariance))
+}
+
+/// Each of `directions [directions, columns]` times a symmetric matrix, a few of its rows on each thread.
+fn times(directions: &Array2<f64>, matrix: &Array2<f64>) -> Array2<f64> {
+    let chunks: Vec<ArrayView2<f64>> = matrix.axis_chunks_iter(Axis(0), TILE).collect();
+    let parts: Vec<Array2<f64>> = chunks.par_iter().map(|rows| directions.dot(&rows.t())).collect();
+    let parts: Vec<ArrayView2<f64>> = parts.iter().map(|part| part.view()).collect();
+    concatenate(Axis(1), &parts).expect("parts have a row for each direction")
 }
 
 #[cfg(test)]
@@ -73,7 +87,7 @@ mod tests {
     use super::*;
 
     fn exact(table: &Array2<f32>, n: usize) -> PrincipalComponents {
-        principal_components(table, n, &mut |_, _, _| {}).unwrap()
+        principal_components(table, n, &mut |_, _, _| {}, &mut Seed(1).stream("components")).unwrap()
     }
 
     #[test]
@@ -113,6 +127,17 @@ mod tests {
     }
 
     #[test]
+    fn few_rows_of_many_columns_have_few_components() {
+        // Five pictures of a square each, apart from each other, of 700 columns: four directions with one variance.
+        let table = Array2::from_shape_fn((5, 700), |(row, column)| f32::from(u8::from(column / 64 == row)));
+        let found = exact(&table, 20);
+        // 64 pixels of variance (4/5)^2 + 4 (1/5)^2 over 4, which is 1/5, in each of five squares, in four equal parts.
+        assert_eq!(found.variances.len(), 4);
+        assert!(found.variances.iter().all(|variance| (variance - 16.0).abs() < 1e-9), "{:?}", found.variances);
+        assert!((found.cumulative()[3] - 1.0).abs() < 1e-12);
+    }
+
+    #[test]
     fn threads_do_not_change_a_bit() {
         let table = Array2::from_shape_fn((700, 270), |(row, column)| ((row * 31 + column * 17) as f32 * 0.7).sin());
         let on = |threads: usize| {
@@ -123,7 +148,11 @@ mod tests {
 
     #[test]
     fn what_does_not_vary_is_refused() {
-        let message = |table: &Array2<f32>| principal_components(table, 1, &mut |_, _, _| {}).unwrap_err().to_string();
+        let message = |table: &Array2<f32>| {
+            principal_components(table, 1, &mut |_, _, _| {}, &mut Seed(1).stream("components"))
+                .unwrap_err()
+                .to_string()
+        };
         assert!(message(&array![[0.1, 0.7], [0.1, 0.7], [0.1, 0.7]]).contains("in 3 rows that are all the same"));
         assert!(message(&array![[0.1, 0.7]]).contains("to explain in 1 row\n"));
     }

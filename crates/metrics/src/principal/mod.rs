@@ -1,8 +1,7 @@
 //! Principal components of rows that need not fit into memory.
 //!
-//! Rows are read block by block. Where there are few columns their covariance is added up and its eigenvectors are taken
-//! ([`exact`]); where there are many, the leading ones are found from a random start in a few passes over the rows
-//! ([`randomised`]). Both divide by the rows less one, as scikit-learn does, and add in an order that the shape of the table
+//! Rows are read block by block. Where there are few columns their covariance is added up, and its leading eigenvectors are taken
+//! ([`exact`]); where there are many, they are found in a few passes over the rows themselves ([`randomised`]). Both divide by the rows less one, as scikit-learn does, and add in an order that the shape of the table
 //! alone decides, so that the bits are the same for any number of threads.
 //!
 //! Columns are shifted by the mean of some rows, spread evenly, before anything is squared: what the true mean is off by is taken
@@ -11,6 +10,7 @@
 mod centred;
 pub mod compared;
 pub mod exact;
+mod leading;
 pub mod randomised;
 
 use ndarray::{Array1, Array2, Axis};

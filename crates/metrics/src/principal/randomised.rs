@@ -1,36 +1,19 @@
-//! The leading components from a random start, in passes over the rows, for any number of columns.
+//! The leading components in passes over the rows, for any number of columns.
 //!
-//! Halko, Martinsson, Shkolnisky and Tygert 2011, "An algorithm for the principal component analysis of large data sets": a few more
-//! random directions than components are wanted, multiplied by the covariance C again and again; the directions of all passes
-//! are kept, and the components are the best within their span (Rayleigh-Ritz), so that each pass gains more than a plain power
-//! iteration would. C itself is never made: a block of rows B adds `B' (B Q)`.
-//!
-//! Departures: the number of passes is not fixed. They end when `|C u - v u|` is at most a ten-millionth of the variance v of each
-//! wanted component u, which bounds its error by that over the gap to its neighbours. Where the span gets large it is cut back to the
-//! best of it, and the passes go on from there (Wu and Simon 2000, thick restarts).
+//! The covariance itself is never made: a block of rows B adds `B' (B Q)` to the directions Q times it. How the passes find the components,
+//! `leading.rs` tells.
 
-use faer::{Mat, Side};
 use ndarray::linalg::general_mat_mul;
 use ndarray::{Array1, Array2, ArrayView2, Axis, concatenate, s};
 use rayon::prelude::*;
-use unbraid_data::{Error, Result, Rng};
+use unbraid_data::{Result, Rng};
 
 use super::centred::Centred;
+use super::leading::{Leading, Limits, leading};
 use super::{PrincipalComponents, Rows, Tell, no_variance};
-use crate::statistics::normal::normal_noise;
 
-/// Directions beside those that are wanted.
-const OVERSAMPLING: usize = 10;
-/// The span is cut back when it holds this many times the directions of a pass.
-const MOST_BLOCKS: usize = 8;
-/// Passes over the rows, after which what was found is taken as it is.
-const MOST_PASSES: usize = 60;
-/// The residual of a component, as a share of its variance, at which it has settled.
-const SETTLED: f64 = 1e-7;
-/// Components with less than this share of the largest variance settle to a share of that, which rounding allows.
-const LEAST_UNIT: f64 = 1e-6;
-/// A direction of which less than this share is new adds nothing.
-const NOTHING_NEW: f64 = 1e-10;
+/// Each pass reads all rows, so that they end sooner than those of [`super::exact`].
+const LIMITS: Limits = Limits { settled: 1e-7, most_passes: 60 };
 /// Columns that one thread multiplies at a time, and rows likewise.
 const COLUMNS_AT_ONCE: usize = 1024;
 const ROWS_AT_ONCE: usize = 32;
@@ -47,35 +30,13 @@ pub fn principal_components(
         return Err(no_variance(n_rows));
     }
     let n_wanted = n_components.min(n_columns).min(n_rows - 1);
-    let n_directions = (n_wanted + OVERSAMPLING).min(n_columns);
     let mut table = Table { centred: Centred::new(rows)?, n_rows: n_rows as f64, moments: None };
-    let start = Array2::from_shape_simple_fn((n_directions, n_columns), || normal_noise(rng));
-    let mut span = Span { basis: Array2::zeros((0, n_columns)), products: Array2::zeros((0, n_columns)) };
-    let mut directions = span.new_directions(&start); // [directions, columns]
-    let mut n_passes = 0;
-    let (best, unsettled) = loop {
-        n_passes += 1;
-        let stage = format!("pass {n_passes}");
-        let products = table.times_covariance(&directions, |done, total| tell(&stage, done, total))?;
-        span.basis = stacked(&span.basis, &directions);
-        span.products = stacked(&span.products, &products);
-        directions = span.new_directions(&products);
-        let best = span.best(n_directions)?;
-        let worst = best.worst_residual(n_wanted);
-        if worst <= SETTLED || directions.is_empty() {
-            break (best, None);
-        }
-        if n_passes == MOST_PASSES {
-            break (best, Some(worst));
-        }
-        if span.basis.nrows() >= MOST_BLOCKS * n_directions {
-            span = Span { basis: best.vectors, products: best.products };
-        }
+    let multiply = |pass: usize, directions: &Array2<f64>| {
+        table.times_covariance(directions, |done, total| tell(&format!("pass {pass}"), done, total))
     };
+    let Leading { vectors, values, n_passes, unsettled } = leading(n_wanted, n_columns, &LIMITS, multiply, rng)?;
     let Moments { off, total } = table.moments.expect("a pass was made");
-    let n_kept = n_wanted.min(best.values.len());
-    let mean = &table.centred.shift + &off;
-    let found = PrincipalComponents::new(mean, &best.vectors, &best.values[..n_kept], total, n_rows)?;
+    let found = PrincipalComponents::new(&table.centred.shift + &off, &vectors, &values, total, n_rows)?;
     Ok(PrincipalComponents { n_passes, unsettled, ..found })
 }
 
@@ -137,77 +98,6 @@ fn products_of_rows(block: &Array2<f64>, directions: &Array2<f64>) -> Array2<f64
     concatenate(Axis(0), &parts).expect("parts have a column for each direction")
 }
 
-fn stacked(above: &Array2<f64>, below: &Array2<f64>) -> Array2<f64> {
-    concatenate(Axis(0), &[above.view(), below.view()]).expect("both have as many columns")
-}
-
-/// Orthonormal directions, `[directions, columns]`, and each times the covariance.
-struct Span {
-    basis: Array2<f64>,
-    products: Array2<f64>,
-}
-
-/// What comes nearest to eigenvectors within a span, those with the largest eigenvalues first.
-struct Best {
-    /// `[directions, columns]`, each of length 1.
-    vectors: Array2<f64>,
-    /// Each times the covariance. `[directions, columns]`
-    products: Array2<f64>,
-    /// `[directions]`
-    values: Vec<f64>,
-}
-
-impl Span {
-    /// What is new in these directions, made orthonormal; fewer where some lie in the span.
-    fn new_directions(&self, wanted: &Array2<f64>) -> Array2<f64> {
-        let mut found: Array2<f64> = Array2::zeros((0, wanted.ncols()));
-        for direction in wanted.outer_iter() {
-            let mut direction = direction.to_owned();
-            let length = direction.dot(&direction).sqrt();
-            // Twice is enough: what rounding leaves of the first is gone after the second.
-            for _ in 0..2 {
-                for known in [&self.basis, &found] {
-                    let along = known.dot(&direction);
-                    direction -= &known.t().dot(&along);
-                }
-            }
-            let left = direction.dot(&direction).sqrt();
-            if left > NOTHING_NEW * length {
-                direction /= left;
-                found.push_row(direction.view()).expect("it has as many columns");
-            }
-        }
-        found
-    }
-
-    fn best(&self, n: usize) -> Result<Best> {
-        let small = self.basis.dot(&self.products.t());
-        let n_basis = small.nrows();
-        let matrix = Mat::from_fn(n_basis, n_basis, |i, j| (small[[i, j]] + small[[j, i]]) / 2.0);
-        let eigen = matrix
-            .self_adjoint_eigen(Side::Lower)
-            .map_err(|_| Error::failure("the components did not converge within their span"))?;
-        let n = n.min(n_basis);
-        // faer has them in rising order.
-        let place = |position: usize| n_basis - 1 - position;
-        let turn = Array2::from_shape_fn((n, n_basis), |(position, row)| eigen.U()[(row, place(position))]);
-        let values = (0..n).map(|position| eigen.S().column_vector()[place(position)].max(0.0)).collect();
-        Ok(Best { vectors: turn.dot(&self.basis), products: turn.dot(&self.products), values })
-    }
-}
-
-impl Best {
-    /// The greatest `|C u - v u| / v` of the first `n`.
-    fn worst_residual(&self, n: usize) -> f64 {
-        let unit = |value: f64| value.max(LEAST_UNIT * self.values[0]).max(f64::MIN_POSITIVE);
-        let residual = |position: usize| {
-            let off = &self.products.row(position) - &(&self.vectors.row(position) * self.values[position]);
-            off.dot(&off).sqrt() / unit(self.values[position])
-        };
-        (0..n.min(self.values.len())).map(residual).fold(0.0, f64::max)
-    }
-}
-
 #[cfg(test)]
 mod tests {
     use rand::RngExt;
@@ -233,7 +123,8 @@ mod tests {
     #[test]
     fn the_exact_components_are_found() {
         let table = slowly_falling(900, 300);
-        let wanted = exact::principal_components(&table, 12, &mut |_, _, _| {}).unwrap();
+        let mut rng = Seed(5).stream("components");
+        let wanted = exact::principal_components(&table, 12, &mut |_, _, _| {}, &mut rng).unwrap();
         let found = randomised(&table, 12);
         assert!(found.unsettled.is_none() && found.n_passes > 2, "{}", found.n_passes);
         assert!((found.total_variance / wanted.total_variance - 1.0).abs() < 1e-12);

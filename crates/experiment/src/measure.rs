@@ -5,11 +5,11 @@ use std::ops::ControlFlow;
 use toml::Value;
 use unbraid_data::datasets::read_factors;
 use unbraid_data::labelled_codes::Extras;
+use unbraid_data::words::quoted;
 use unbraid_data::{Dataset, Error, FactorSpace, LabelledCodes, Result, Seed};
 use unbraid_learn::{TrainedModel, frameworks};
 use unbraid_metrics::{Metric, Scores, Subject, score_all_heard};
 use unbraid_report::RunFolder;
-use unbraid_report::run_folder::quoted;
 
 use crate::config::{Config, Named};
 use crate::dataset_record::{dataset_record, factors_of_record};

@@ -5,12 +5,11 @@ use std::sync::Arc;
 
 use toml::Value;
 use unbraid_data::fingerprint::DatasetRecord;
-use unbraid_data::words::{counted, listed};
+use unbraid_data::words::{counted, listed, quoted};
 use unbraid_data::{Error, Result, Split, samplers};
 use unbraid_learn::checkpoint;
 use unbraid_report::RunFolder;
 use unbraid_report::page::{PageFigure, RunPage, run_page};
-use unbraid_report::run_folder::quoted;
 
 use crate::config::Config;
 use crate::dataset_record::dataset_record;
@@ -47,8 +46,6 @@ pub fn write_page(folder: &RunFolder, config: &Config) -> Result<()> {
 
 /// What a page shows of a run.
 pub fn describe(folder: &RunFolder, config: &Config) -> Result<RunPage> {
-    let path = folder.path().canonicalize().unwrap_or_else(|_| folder.path().to_path_buf());
-    let title = path.file_name().map_or_else(|| "run".to_string(), |name| name.to_string_lossy().to_string());
     let mut figures = Vec::new();
     for (name, file, caption) in FIGURES {
         if let Some(bytes) = read_figure(&folder.figure_path(file))? {
@@ -64,7 +61,7 @@ pub fn describe(folder: &RunFolder, config: &Config) -> Result<RunPage> {
         commands.push(("Traverse other values".to_string(), traverse));
     }
     Ok(RunPage {
-        title,
+        title: folder.name(),
         sentence: sentence(config, &record, n_steps)? + &of_what(folder, config, &record)?,
         scores: folder.read_scores()?,
         figures,

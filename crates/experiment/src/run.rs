@@ -3,9 +3,9 @@
 use std::fs::{File, TryLockError};
 use std::path::Path;
 
+use unbraid_data::words::quoted;
 use unbraid_data::{Error, Result, Seed};
 use unbraid_report::RunFolder;
-use unbraid_report::run_folder::quoted;
 use unbraid_report::status::{State, Status};
 use unbraid_report::whole_file::read_text;
 

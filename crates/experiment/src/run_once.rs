@@ -3,9 +3,9 @@
 
 use std::path::Path;
 
+use unbraid_data::words::quoted;
 use unbraid_data::{Error, Result};
 use unbraid_report::RunFolder;
-use unbraid_report::run_folder::quoted;
 
 use crate::config::Config;
 use crate::prepare::prepare;

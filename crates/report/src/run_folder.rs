@@ -1,16 +1,17 @@
 //! The folder of a run: plain files, each written by one stage and read by the next.
 
 use std::fs;
-use std::io::ErrorKind;
 use std::path::{Path, PathBuf};
 
 use ndarray::{Array2, Array3, aview1};
 use serde_json::Value;
-use unbraid_data::file_errors::{cannot_read, cannot_write};
+use unbraid_data::file_errors::cannot_write;
 use unbraid_data::fingerprint::DatasetRecord;
+use unbraid_data::folders::{remove_file, remove_leftovers};
 use unbraid_data::labelled_codes::Extras;
 use unbraid_data::npy::{read_list, read_table, read_tables};
-use unbraid_data::whole_file::{create_folder, is_temporary_name, read_text, read_whole, write_new, write_whole};
+use unbraid_data::whole_file::{create_folder, read_text, read_whole, write_new, write_whole};
+use unbraid_data::words::quoted;
 use unbraid_data::{Error, FactorSpace, LabelledCodes, Result, npy};
 use unbraid_metrics::Scores;
 
@@ -19,12 +20,6 @@ use crate::posterior_log::{PosteriorRow, parse_posteriors, posteriors_csv};
 use crate::scores_file::{matrices_json, parse_matrices, parse_scores, scores_json};
 use crate::selection_log::{SelectionRow, parse_selection, selection_csv};
 use crate::status::Status;
-
-/// The path as a shell takes it: in quotes where it has a space.
-pub fn quoted(path: &Path) -> String {
-    let text = path.display().to_string();
-    if text.contains(char::is_whitespace) { format!("'{text}'") } else { text }
-}
 
 /// The paths of a run and the way to read and write each. All files but `losses.csv` are replaced whole.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -98,6 +93,12 @@ impl RunFolder {
     /// The folder itself.
     pub fn path(&self) -> &Path {
         &self.path
+    }
+
+    /// The last part of its path.
+    pub fn name(&self) -> String {
+        let path = self.path.canonicalize().unwrap_or_else(|_| self.path.clone());
+        path.file_name().map_or_else(|| "run".to_string(), |name| name.to_string_lossy().to_string())
     }
 
     /// `config.toml`: the whole config, with every default filled in.
@@ -286,19 +287,19 @@ impl RunFolder {
         match &extras.log_variances {
             Some(table) => npy::write_file(&self.log_variances_path(), &table.mapv(|value| value as f32))?,
             // What an earlier stage left would no longer belong to these codes.
-            None => remove(&self.log_variances_path())?,
+            None => remove_file(&self.log_variances_path())?,
         }
         match &extras.reconstruction_losses {
             Some(losses) => npy::write_file(&self.reconstruction_losses_path(), &aview1(losses))?,
-            None => remove(&self.reconstruction_losses_path())?,
+            None => remove_file(&self.reconstruction_losses_path())?,
         }
         match &extras.kl_divergences {
             Some(divergences) => npy::write_file(&self.kl_divergences_path(), &aview1(divergences))?,
-            None => remove(&self.kl_divergences_path())?,
+            None => remove_file(&self.kl_divergences_path())?,
         }
         match &extras.jacobians {
             Some(jacobians) => self.write_jacobians(jacobians),
-            None => remove(&self.jacobians_path()),
+            None => remove_file(&self.jacobians_path()),
         }
     }
 
@@ -374,7 +375,7 @@ impl RunFolder {
         for path in self.results() {
             match path.is_dir() {
                 true => fs::remove_dir_all(&path).map_err(|error| cannot_write(&path, &error))?,
-                false => remove(&path)?,
+                false => remove_file(&path)?,
             }
         }
         Ok(())
@@ -382,20 +383,12 @@ impl RunFolder {
 
     /// Removes the page, the last of the results: without it a run is not finished.
     pub fn remove_page(&self) -> Result<()> {
-        remove(&self.page_path())
+        remove_file(&self.page_path())
     }
 
     /// Removes the unfinished files that a killed run left behind. Only for the one process that goes on with the run.
     pub fn remove_leftovers(&self) -> Result<()> {
-        for folder in [self.path.clone(), self.path.join("figures")] {
-            let Some(entries) = where_present(&folder, list)? else { continue };
-            for path in entries {
-                if path.file_name().is_some_and(|name| is_temporary_name(&name.to_string_lossy())) {
-                    remove(&path)?;
-                }
-            }
-        }
-        Ok(())
+        [self.path.clone(), self.path.join("figures")].iter().try_for_each(|folder| remove_leftovers(folder))
     }
 
     /// A run may take days: that its folder cannot be written to is better known at once.
@@ -413,20 +406,6 @@ fn read_json(path: &Path) -> Result<Value> {
 
 fn where_present<T>(path: &Path, read: impl FnOnce(&Path) -> Result<T>) -> Result<Option<T>> {
     if path.exists() { read(path).map(Some) } else { Ok(None) }
-}
-
-fn list(folder: &Path) -> Result<Vec<PathBuf>> {
-    let entries = fs::read_dir(folder).map_err(|error| cannot_read(folder, &error))?;
-    Ok(entries.filter_map(|entry| entry.ok().map(|entry| entry.path())).collect())
-}
-
-fn remove(path: &Path) -> Result<()> {
-    match fs::remove_file(path) {
-        Err(error) if error.kind() != ErrorKind::NotFound => {
-            Err(Error::new(format!("cannot remove {}: {error}", path.display())))
-        }
-        _ => Ok(()),
-    }
 }
 
 #[cfg(test)]

@@ -3,9 +3,9 @@
 use std::path::PathBuf;
 
 use unbraid_data::Result;
+use unbraid_data::words::quoted;
 use unbraid_experiment::Ending;
 use unbraid_experiment::demo::demo;
-use unbraid_report::run_folder::quoted;
 use unbraid_report::tables::key_scores_table;
 
 use super::table_width;

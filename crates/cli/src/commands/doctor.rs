@@ -3,7 +3,7 @@
 use std::path::{Path, PathBuf};
 
 use unbraid_data::error::Error;
-use unbraid_data::words::listed;
+use unbraid_data::words::{as_folder_name, listed};
 use unbraid_data::{Dataset, Result, Seed};
 use unbraid_distances::examine::{Findings, Settings};
 use unbraid_distances::groups::Limits;
@@ -85,7 +85,7 @@ pub fn run(arguments: &Arguments) -> Result<Outcome> {
     let folder = match (&arguments.out, arguments.json) {
         (Some(folder), _) => Some(folder.clone()),
         (None, true) => None,
-        (None, false) => Some(Path::new("doctor").join(folder_name(&examined.title))),
+        (None, false) => Some(Path::new("doctor").join(as_folder_name(&examined.title))),
     };
     let written = folder.map(|folder| write_page(&examined, &*dataset, &folder)).transpose()?;
     if arguments.json {
@@ -156,12 +156,6 @@ fn drawn(findings: &Findings) -> Vec<&str> {
         findings.factors.iter().filter_map(|factor| Some((factor.name.as_str(), factor.pairs.as_ref().ok()?)));
     let all = of_factors.chain([("random", &findings.random)]);
     all.filter(|(_, pairs)| !pairs.are_all).map(|(name, _)| name).collect()
-}
-
-/// The title in letters, digits and underscores.
-fn folder_name(title: &str) -> String {
-    let words = title.split(|letter: char| !letter.is_alphanumeric() && letter != '_' && letter != '-');
-    words.filter(|word| !word.is_empty()).collect::<Vec<&str>>().join("_")
 }
 
 fn print_findings(examined: &Examined) -> Result<()> {

@@ -3,6 +3,7 @@
 use std::path::{Path, PathBuf};
 
 use toml::{Table, Value};
+use unbraid_data::words::quoted;
 use unbraid_data::{Error, Result};
 use unbraid_distances::examine::Settings;
 use unbraid_distances::losses::Loss;
@@ -10,7 +11,6 @@ use unbraid_distances::read_kernel;
 use unbraid_experiment::Ending;
 use unbraid_experiment::doctor::look;
 use unbraid_experiment::kernel_learning::{KernelConfig, KernelFolder, learn};
-use unbraid_report::run_folder::quoted;
 
 use super::data::Chosen;
 use super::doctor::findings_table;

@@ -4,9 +4,9 @@ use std::io::{IsTerminal, stdout};
 use std::path::Path;
 
 use unbraid_data::Result;
+use unbraid_data::words::quoted;
 use unbraid_experiment::Ending;
 use unbraid_report::RunFolder;
-use unbraid_report::run_folder::quoted;
 use unbraid_report::tables::key_scores_table;
 
 use crate::Outcome;

@@ -4,6 +4,7 @@ use std::path::PathBuf;
 
 use serde_json::{Value as Json, json};
 use toml::{Table, Value};
+use unbraid_data::words::quoted;
 use unbraid_data::{Result, settings};
 use unbraid_experiment::Ending;
 use unbraid_experiment::perturb::retrain::{
@@ -12,7 +13,6 @@ use unbraid_experiment::perturb::retrain::{
 use unbraid_experiment::perturb::{
     GivenRun, PerturbConfig, PerturbFolder, PerturbSettings, Summary, begin, perturb, side_text,
 };
-use unbraid_report::run_folder::quoted;
 use unbraid_report::tables::numbers_table;
 
 use super::table_width;

@@ -3,8 +3,8 @@
 use std::path::PathBuf;
 
 use unbraid_data::Result;
+use unbraid_data::words::quoted;
 use unbraid_experiment::{Ending, run};
-use unbraid_report::run_folder::quoted;
 
 use super::tell_ending;
 use crate::Outcome;

@@ -19,11 +19,11 @@ mod figure;
 use std::path::{Path, PathBuf};
 
 use toml::Value;
+use unbraid_data::words::quoted;
 use unbraid_data::{Error, Result};
 use unbraid_learn::frameworks;
 use unbraid_metrics::Scores;
 use unbraid_report::RunFolder;
-use unbraid_report::run_folder::quoted;
 
 use crate::config::Config;
 use crate::dataset_record;

@@ -130,6 +130,8 @@ impl Posterior {
 pub struct Inspection {
     /// Its folder.
     pub path: PathBuf,
+    /// The last part of its path.
+    pub name: String,
     /// What it was trained with: framework, dataset, seed.
     pub framework: String,
     /// The dataset's name.
@@ -180,12 +182,6 @@ impl Inspection {
             }
         }
         reasons.into_iter().map(|(names, why)| (listed(&names), why.to_string())).collect()
-    }
-
-    /// The last part of its path.
-    pub fn name(&self) -> String {
-        let path = self.path.canonicalize().unwrap_or_else(|_| self.path.clone());
-        path.file_name().map_or_else(|| "run".to_string(), |name| name.to_string_lossy().to_string())
     }
 
     /// One of [`Inspection::scores`].
@@ -264,6 +260,7 @@ fn look_inside(run: &TrainedRun, data: &LabelledCodes, settings: &InspectSetting
     let regime = Regime::of(run, data, posterior)?;
     Ok(Inspection {
         path: run.folder.path().to_path_buf(),
+        name: run.folder.name(),
         framework: run.config.framework.name.clone(),
         dataset: run.config.dataset.name.clone(),
         seed: run.config.seed,

@@ -4,10 +4,10 @@ use std::path::{Path, PathBuf};
 
 use unbraid_data::Result;
 use unbraid_data::whole_file::{create_folder, write_whole};
+use unbraid_data::words::quoted;
 use unbraid_report::Canvas;
 use unbraid_report::figures::curves::Panels;
 use unbraid_report::page::{Folded, InspectPage, PageFigure, PageTable, inspect_page};
-use unbraid_report::run_folder::quoted;
 
 use super::pictures::{
     codes, eigen_images, latents_over_training, local_decoders, orthogonality_and_scores, plane, planes,
@@ -45,7 +45,7 @@ pub fn write_page(inspected: &Inspected, settings: &InspectSettings, folder: &Pa
     }
     let told = verdict(found);
     let page = InspectPage {
-        title: format!("Inside {}", found.name()),
+        title: format!("Inside {}", found.name),
         lead: sentence(&told.summary),
         verdicts: told.parts,
         tables: vec![table_of_latents(found)],

@@ -69,7 +69,8 @@ impl Several {
     pub fn verdict(&self) -> super::Verdict {
         let told: Vec<String> = self.agreements.iter().map(told).collect();
         let careful = self.careful().map(|text| ("Careful".to_string(), text));
-        let parts = careful.into_iter().chain(self.runs.iter().map(|run| (run.name(), verdict(run).summary))).collect();
+        let parts =
+            careful.into_iter().chain(self.runs.iter().map(|run| (run.name.clone(), verdict(run).summary))).collect();
         super::Verdict { summary: format!("{} runs: {}", self.runs.len(), told.join("; ")), parts }
     }
 }

@@ -14,13 +14,13 @@ use rand_distr::{Distribution, StandardNormal};
 use toml::Table;
 use unbraid_data::fingerprint::fingerprint;
 use unbraid_data::whole_file::{create_folder, read_whole, write_new, write_whole};
+use unbraid_data::words::quoted;
 use unbraid_data::{Dataset, Error, Result, Seed};
 use unbraid_distances::Kernel;
 use unbraid_distances::kernel_file::write_kernel;
 use unbraid_learn::optimisers;
 use unbraid_report::LossLog;
 use unbraid_report::figures::kernel_picture;
-use unbraid_report::run_folder::quoted;
 
 use crate::run::hold_file;
 use crate::train::Ending;

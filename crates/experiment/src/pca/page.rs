@@ -5,11 +5,11 @@ use std::path::{Path, PathBuf};
 use ndarray::{Array2, ArrayRef1};
 use unbraid_data::npy;
 use unbraid_data::whole_file::{create_folder, write_whole};
+use unbraid_data::words::quoted;
 use unbraid_data::{Error, ImageShape, Result};
 use unbraid_report::figures::picture_grid::{PictureGrid, PictureRow, picture_grid};
 use unbraid_report::figures::{explained_variance, explained_variance_narrow, signed_grid, signed_picture};
 use unbraid_report::page::{DoctorPage, PageFigure, PageTable, doctor_page};
-use unbraid_report::run_folder::quoted;
 use unbraid_report::{Canvas, Picture};
 
 use super::table::{TableRows, percent};

@@ -6,10 +6,9 @@
 use std::path::{Path, PathBuf};
 
 use unbraid_data::fingerprint::DatasetRecord;
-use unbraid_data::words::counted;
+use unbraid_data::words::{counted, quoted};
 use unbraid_data::{Error, Result};
 use unbraid_report::RunFolder;
-use unbraid_report::run_folder::quoted;
 use unbraid_report::whole_file::read_whole;
 
 use super::config::{GivenRun, PerturbConfig, PerturbSettings, Side};

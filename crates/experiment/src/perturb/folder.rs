@@ -3,8 +3,8 @@
 use std::path::{Path, PathBuf};
 
 use unbraid_data::whole_file::{create_folder, write_new};
+use unbraid_data::words::quoted;
 use unbraid_data::{Error, Result};
-use unbraid_report::run_folder::quoted;
 
 use super::config::PerturbConfig;
 

@@ -5,10 +5,10 @@ use std::sync::Arc;
 
 use toml::Value;
 use unbraid_data::datasets::read_factors;
+use unbraid_data::words::quoted;
 use unbraid_data::{Dataset, Error, Result, Seed};
 use unbraid_learn::perturbation::{Images, Manipulation, Perturbation, Posteriors, Rival, Settings};
 use unbraid_learn::{Device, networks};
-use unbraid_report::run_folder::quoted;
 
 use super::config::{PerturbConfig, Side};
 use super::inputs::Inputs;

@@ -2,9 +2,9 @@
 
 use unbraid_data::Result;
 use unbraid_data::whole_file::{read_whole, write_whole};
+use unbraid_data::words::quoted;
 use unbraid_report::figures::Panels;
 use unbraid_report::page::{DoctorPage, PageFigure, PageTable, doctor_page};
-use unbraid_report::run_folder::quoted;
 
 use super::PerturbFolder;
 use super::config::Side;

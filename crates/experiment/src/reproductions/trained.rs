@@ -6,8 +6,8 @@
 use std::path::{Path, PathBuf};
 
 use unbraid_data::Result;
+use unbraid_data::words::quoted;
 use unbraid_report::RunFolder;
-use unbraid_report::run_folder::quoted;
 
 use super::spread::Spread;
 use super::{Outcome, Request, Row, Scale};

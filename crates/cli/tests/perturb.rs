@@ -179,6 +179,36 @@ fn frameworks_are_trained_again_once_and_end_in_the_same_bytes_when_killed() {
 }
 
 #[test]
+fn what_earlier_calls_trained_stays_in_tables_and_on_the_page() {
+    let place = place_with_runs();
+    for out in ["together", "apart"] {
+        place.output(&quick(&["--steps", "2", "--out", out]));
+    }
+    let retrain = |out: &str, more: &[&str]| {
+        let command = ["perturb", "--out", out, "--retrain", "--seeds", "1", "--json"];
+        let json = place.output(&command.iter().chain(more).copied().collect::<Vec<_>>());
+        serde_json::from_str::<serde_json::Value>(&json).unwrap()["retrain"]["runs"].as_array().unwrap().len()
+    };
+    assert_eq!(retrain("together", &["--frameworks", "ae,beta_vae", "--line-search", "2"]), 3 + 3 + 1);
+    assert_eq!(retrain("apart", &["--frameworks", "beta_vae", "--line-search", "2"]), 3 + 1);
+    // What is no run, or none that has ended, or one of another config, is passed over.
+    fs::create_dir_all(place.path("apart/retrain/ae-noise-s9")).unwrap();
+    let copied = place.path("apart/retrain/beta_vae-noise-s8");
+    fs::create_dir_all(&copied).unwrap();
+    for file in ["config.toml", "report.html", "scores.json", "codes.npy", "factors.npy"] {
+        fs::copy(place.path(&format!("apart/retrain/beta_vae-noise-s1/{file}")), copied.join(file)).unwrap();
+    }
+    assert_eq!(retrain("apart", &["--frameworks", "ae"]), 3 + 3 + 1);
+    let [together, apart] = ["together", "apart"].map(|out| {
+        let pictures = ["retrain.csv", "retrain.png", "factors.png", "line_search.png"];
+        pictures.map(|name| fs::read(place.path(&format!("{out}/{name}"))).unwrap())
+    });
+    assert!(together == apart);
+    let page = fs::read_to_string(place.path("apart/perturb.html")).unwrap();
+    assert!(page.contains("Line search of the main setting") && page.contains("beta_vae, beta x 2"));
+}
+
+#[test]
 fn what_cannot_be_perturbed_is_refused_and_nothing_is_written() {
     let place = place_with_runs();
     let train = |name: &str, changes: &[&str]| {

@@ -22,7 +22,8 @@ use crate::watching::Watcher;
 
 const USE: &str = "\
 Give several finished runs of one config with different seeds. The same command goes on with what was stopped or killed, and so does \
-`unbraid perturb --out FOLDER`. --retrain can be asked for later: `unbraid perturb --out FOLDER --retrain --frameworks ae,beta_vae`.";
+`unbraid perturb --out FOLDER`. --retrain can be asked for later, and again with other frameworks: `unbraid perturb --out FOLDER --retrain --frameworks ae,beta_vae`. \
+Its tables are of all runs in FOLDER/retrain that have ended.";
 
 /// Arguments of the command.
 #[derive(clap::Args)]

@@ -101,6 +101,11 @@ impl PerturbFolder {
         self.path.join("perturb.json")
     }
 
+    /// `retrain`: the folders of runs that were trained again.
+    pub fn retrain_path(&self) -> PathBuf {
+        self.path.join("retrain")
+    }
+
     /// `retrain.csv`: the scores of each run that was trained again.
     pub fn retrain_table_path(&self) -> PathBuf {
         self.path.join("retrain.csv")

@@ -1,6 +1,7 @@
 //! Pictures of the scores of runs that were trained again.
 
 use unbraid_data::Result;
+use unbraid_data::folders::remove_file;
 use unbraid_report::figures::{Join, PointPanel, PointSeries, XAxis, point_panels};
 
 use super::plan::Data;
@@ -22,11 +23,12 @@ pub fn draw(folder: &PerturbFolder, summary: &Summary, results: &[RunResult]) ->
     let panels: Vec<PointPanel> = searched
         .map(|framework| line_search_panel(results, framework.name, framework.main.map_or("", |main| main.0)))
         .collect();
-    if panels.is_empty() {
-        return Ok(());
+    let path = folder.picture_path("line_search");
+    match panels.is_empty() {
+        // One that is there is of runs that are gone.
+        true => remove_file(&path),
+        false => point_panels(&title("MIG on altered images, main setting multiplied"), &panels).save(&path),
     }
-    point_panels(&title("MIG on altered images, main setting multiplied"), &panels)
-        .save(&folder.picture_path("line_search"))
 }
 
 /// The gap of every run, in groups of frameworks.

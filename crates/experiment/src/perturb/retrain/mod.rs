@@ -1,7 +1,7 @@
 //! Frameworks trained again on original, altered and noisy images (T4 sections 4.3.2 to 4.3.5).
 //!
 //! Each run is one of `unbraid train` in a folder of its own. What was stopped or killed goes on, and nothing is trained twice: given runs that have
-//! the same config are taken as they are.
+//! the same config are taken as they are. Runs of earlier calls stay in tables and pictures.
 
 mod figures;
 mod frameworks;
@@ -26,7 +26,7 @@ use crate::train::Ending;
 use crate::watch::Watch;
 pub use frameworks::{FRAMEWORKS, Published, Retrained, SCORES};
 pub use plan::Data;
-use plan::{Planned, check_scales, plan};
+use plan::{Plan, Planned, check_scales};
 pub use results::{RunResult, Spread, drop_in_words, to_json};
 pub use tables::{PUBLISHED, line_search_table, score_tables, words};
 
@@ -46,7 +46,8 @@ pub struct RetrainSettings {
     pub scales: Vec<f64>,
 }
 
-/// Trains all that is missing and tells what came of it, in `retrain.csv`, pictures and the page; nothing where the user asks to stop.
+/// Trains all that is missing and tells what came of it and of earlier calls, in `retrain.csv`, pictures and the page; nothing where the user asks to
+/// stop.
 pub fn retrain(
     config: &PerturbConfig,
     folder: &PerturbFolder,
@@ -54,10 +55,17 @@ pub fn retrain(
     watch: &mut dyn Watch,
 ) -> Result<Option<Vec<RunResult>>> {
     let _held = hold_file(&folder.config_path(), folder.path())?;
-    let planned = planned(config, folder, settings)?;
-    let (n_runs, given) = (planned.len(), config.runs.iter().map(|run| run.path.clone()).collect::<Vec<PathBuf>>());
-    for (position, run) in planned.iter().enumerate() {
-        if given.contains(&run.path) {
+    check(settings)?;
+    let given = given_runs(config)?;
+    let best = &config.of_side(Side::Disentangled)[0].path;
+    let base = given.iter().find(|(path, _)| path == best).map(|(_, config)| config);
+    let base = base.ok_or_else(|| Error::failure("the most disentangled run is not among those given"))?;
+    let plan = Plan { base, folder, given: &given };
+    let wanted = plan.wanted(&frameworks::chosen(&settings.frameworks)?, settings.seeds, &settings.scales)?;
+    check_runs(&wanted)?;
+    let n_runs = wanted.len();
+    for (position, run) in wanted.iter().enumerate() {
+        if given.iter().any(|(path, _)| *path == run.path) {
             continue;
         }
         if !run.path.join("report.html").exists() {
@@ -67,7 +75,8 @@ pub fn retrain(
             return Ok(None);
         }
     }
-    let results = planned.iter().map(RunResult::read).collect::<Result<Vec<_>>>()?;
+    let all = plan.with_earlier(wanted)?;
+    let results = all.iter().map(RunResult::read).collect::<Result<Vec<_>>>()?;
     write_whole(&folder.retrain_table_path(), results::to_csv(&results).as_bytes())?;
     let summary = Summary::read(folder)?;
     figures::draw(folder, &summary, &results)?;
@@ -85,25 +94,21 @@ pub fn check(settings: &RetrainSettings) -> Result<()> {
     Err(Error::new(format!("--seeds is {}", settings.seeds)).help(format!("wanted 1 to {MOST_SEEDS}")))
 }
 
-/// All runs that are wanted, each of which can be trained.
-fn planned(config: &PerturbConfig, folder: &PerturbFolder, settings: &RetrainSettings) -> Result<Vec<Planned>> {
-    check(settings)?;
+/// The given runs and their configs.
+fn given_runs(config: &PerturbConfig) -> Result<Vec<(PathBuf, Config)>> {
     if config.chosen_by != "mig" {
         return Err(Error::new("the images have no factors, by which runs could be scored")
             .help("--retrain needs a dataset with factors; perturbed.npz can be trained on as any dataset"));
     }
-    let given = config.runs.iter().map(|run| Ok((run.path.clone(), read_config(&RunFolder::open(&run.path)?)?)));
-    let given = given.collect::<Result<Vec<(PathBuf, Config)>>>()?;
-    let best = &config.of_side(Side::Disentangled)[0].path;
-    let base = given.iter().find(|(path, _)| path == best).map(|(_, config)| config.clone());
-    let base = base.ok_or_else(|| Error::failure("the most disentangled run is not among those given"))?;
-    let frameworks = frameworks::chosen(&settings.frameworks)?;
-    let planned = plan(&base, folder, &frameworks, settings.seeds, &settings.scales, &given)?;
-    // What does not fit together is found before days were spent on the others.
-    for run in planned.iter().filter(|run| run.data == Data::Original && run.seed == 1) {
+    config.runs.iter().map(|run| Ok((run.path.clone(), read_config(&RunFolder::open(&run.path)?)?))).collect()
+}
+
+/// Finds what does not fit together before days were spent on the others.
+fn check_runs(wanted: &[Planned]) -> Result<()> {
+    for run in wanted.iter().filter(|run| run.data == Data::Original && run.seed == 1) {
         prepare(&run.config).map_err(|error| {
             error.more_help(format!("or leave \"{}\" out: --frameworks NAME,NAME", run.framework.name))
         })?;
     }
-    Ok(planned)
+    Ok(())
 }

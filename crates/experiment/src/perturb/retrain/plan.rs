@@ -1,13 +1,17 @@
 //! Which runs are trained again, and with which configs: that of the given runs, with another framework, and the altered images in place of theirs.
+//! Runs that earlier calls trained are found again by their names.
 
 use std::path::{Path, PathBuf};
 
 use toml::{Table, Value};
+use unbraid_data::folders::paths_in;
 use unbraid_data::{Error, Result};
+use unbraid_report::RunFolder;
 
-use super::frameworks::{Retrained, SCORES};
+use super::frameworks::{FRAMEWORKS, Retrained, SCORES};
 use crate::config::{Config, Named};
 use crate::perturb::PerturbFolder;
+use crate::run::read_config;
 
 /// What is trained on.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -51,37 +55,78 @@ pub struct Planned {
     pub path: PathBuf,
 }
 
-/// All runs of the table: each framework on each data with each seed, and of the line search: each framework that has a main setting, at each
-/// scale on the altered images. `given` are runs that are there, of which those with the same config are taken as they are.
-pub fn plan(
-    base: &Config,
-    folder: &PerturbFolder,
-    frameworks: &[&'static Retrained],
-    n_seeds: u64,
-    scales: &[f64],
-    given: &[(PathBuf, Config)],
-) -> Result<Vec<Planned>> {
-    let mut planned = Vec::new();
-    let mut add = |framework: &'static Retrained, data: Data, scale: f64| -> Result<()> {
-        for seed in 1..=n_seeds {
-            let config = config_of(base, folder, framework, data, seed, scale)?;
-            let is_same = |(_, given): &&(PathBuf, Config)| trains_alike(given, &config);
-            let path = match given.iter().find(is_same) {
-                Some((path, _)) => path.clone(),
-                None => folder.path().join("retrain").join(name_of(framework, data, seed, scale)),
-            };
-            planned.push(Planned { framework, data, seed, scale, config, path });
+/// What all runs have in common.
+pub struct Plan<'a> {
+    /// The config whose framework, images and seed are replaced.
+    pub base: &'a Config,
+    /// Where the altered images are, and where runs go.
+    pub folder: &'a PerturbFolder,
+    /// Runs that are there. Those with a config that is wanted are taken as they are.
+    pub given: &'a [(PathBuf, Config)],
+}
+
+impl Plan<'_> {
+    /// All runs of the table: each framework on each data with each seed, and of the line search: each framework that has a main setting, at each
+    /// scale on the altered images.
+    pub fn wanted(&self, frameworks: &[&'static Retrained], n_seeds: u64, scales: &[f64]) -> Result<Vec<Planned>> {
+        let mut wanted = Vec::new();
+        for framework in frameworks {
+            // At a scale of 1 the runs of the table are those of the line search.
+            let scales = scales.iter().filter(|scale| framework.main.is_some() && **scale != 1.0);
+            let searched = scales.map(|scale| (Data::Perturbed, *scale));
+            for (data, scale) in Data::ALL.map(|data| (data, 1.0)).into_iter().chain(searched) {
+                for seed in 1..=n_seeds {
+                    wanted.push(self.run(framework, data, seed, scale)?);
+                }
+            }
         }
-        Ok(())
-    };
-    for framework in frameworks {
-        Data::ALL.into_iter().try_for_each(|data| add(framework, data, 1.0))?;
+        in_order(&mut wanted);
+        Ok(wanted)
     }
-    for framework in frameworks.iter().filter(|framework| framework.main.is_some()) {
-        // At a scale of 1 the runs of the table are those of the line search.
-        scales.iter().filter(|scale| **scale != 1.0).try_for_each(|scale| add(framework, Data::Perturbed, *scale))?;
+
+    /// These runs, and those that earlier calls have carried to their end.
+    pub fn with_earlier(&self, mut runs: Vec<Planned>) -> Result<Vec<Planned>> {
+        for path in paths_in(&self.folder.retrain_path())? {
+            let name = path.file_name().unwrap_or_default().to_string_lossy();
+            let Some((framework, data, seed, scale)) = parse_name(&name) else { continue };
+            // A given run that was taken for one on original images has no folder there.
+            for (data, scale) in [(data, scale), (Data::Original, 1.0)] {
+                // A framework that does not go with the runs was never trained.
+                let Ok(run) = self.run(framework, data, seed, scale) else { continue };
+                if !runs.iter().any(|known| known.path == run.path) && self.has_ended(&run) {
+                    runs.push(run);
+                }
+            }
+        }
+        in_order(&mut runs);
+        Ok(runs)
     }
-    Ok(planned)
+
+    fn run(&self, framework: &'static Retrained, data: Data, seed: u64, scale: f64) -> Result<Planned> {
+        let config = config_of(self.base, self.folder, framework, data, seed, scale)?;
+        let is_same = |(_, given): &&(PathBuf, Config)| trains_alike(given, &config);
+        let path = match self.given.iter().find(is_same) {
+            Some((path, _)) => path.clone(),
+            None => self.folder.retrain_path().join(name_of(framework, data, seed, scale)),
+        };
+        Ok(Planned { framework, data, seed, scale, config, path })
+    }
+
+    /// Whether a run is there, as it is wanted, to its page, which is written last.
+    fn has_ended(&self, run: &Planned) -> bool {
+        let is_of_config = || RunFolder::open(&run.path).and_then(|folder| read_config(&folder));
+        self.given.iter().any(|(path, _)| *path == run.path)
+            || run.path.join("report.html").exists() && is_of_config().is_ok_and(|config| config == run.config)
+    }
+}
+
+/// Sorts runs as tables have them: those of the line search last, by framework, data, scale and seed.
+fn in_order(runs: &mut [Planned]) {
+    let framework = |run: &Planned| FRAMEWORKS.iter().position(|row| row.name == run.framework.name);
+    runs.sort_by(|a, b| {
+        let key = |run: &Planned| (run.scale != 1.0, framework(run), run.data as usize);
+        key(a).cmp(&key(b)).then(a.scale.total_cmp(&b.scale)).then(a.seed.cmp(&b.seed))
+    });
 }
 
 fn name_of(framework: &Retrained, data: Data, seed: u64, scale: f64) -> String {
@@ -89,6 +134,17 @@ fn name_of(framework: &Retrained, data: Data, seed: u64, scale: f64) -> String {
         true => format!("{}-{}-s{seed}", framework.name, data.name()),
         false => format!("{}-x{scale}-{}-s{seed}", framework.name, data.name()),
     }
+}
+
+/// What a name was made of.
+fn parse_name(name: &str) -> Option<(&'static Retrained, Data, u64, f64)> {
+    let (rest, seed) = name.rsplit_once("-s")?;
+    let (rest, data) = rest.rsplit_once('-')?;
+    let (framework, scale) = rest.split_once("-x").unwrap_or((rest, "1"));
+    let framework = FRAMEWORKS.iter().find(|row| row.name == framework)?;
+    let data = Data::ALL.into_iter().find(|known| known.name() == data)?;
+    let found = (framework, data, seed.parse().ok()?, scale.parse().ok()?);
+    (name_of(found.0, found.1, found.2, found.3) == name).then_some(found)
 }
 
 /// The config of one run.
@@ -183,6 +239,26 @@ pub fn check_scales(scales: &[f64]) -> Result<()> {
         None => Ok(()),
         Some(twice) => {
             Err(Error::new(format!("--line-search: {} is named twice", scales[twice])).help("leave one out"))
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn names_tell_what_they_were_made_of() {
+        for framework in FRAMEWORKS {
+            for (data, seed, scale) in [(Data::Original, 1, 1.0), (Data::Noise, 12, 1.0), (Data::Perturbed, 3, 0.75)] {
+                let name = name_of(framework, data, seed, scale);
+                assert_eq!(parse_name(&name), Some((framework, data, seed, scale)), "{name}");
+            }
+        }
+        for name in
+            ["", "ae", "ae-noise", "ae-noise-s", "ae-noise-s01", "ae-x1-noise-s1", "ae-xnan-noise-s1", "vae-noise-s1"]
+        {
+            assert_eq!(parse_name(name), None, "{name}");
         }
     }
 }

@@ -1,13 +1,16 @@
 //! What posteriors are like while a run trains: at each checkpoint, of some of the images that are scored at the end. How far they are from the
 //! polarized regime (T4 equation 3.38) and which latents are switched off is read off `posteriors.csv` when the run has ended.
 
+use std::ops::ControlFlow;
+
+use ndarray::Array2;
 use unbraid_data::{Dataset, Result};
 use unbraid_learn::Learner;
+use unbraid_learn::perturbation::Posteriors;
 use unbraid_metrics::metrics::polarized::{ACTIVE_ABOVE, regime};
 use unbraid_report::{PosteriorRow, RunFolder};
 
 use crate::config::Config;
-use crate::measure::encode_images;
 use crate::prepare::rows_to_encode;
 
 /// As many images as go through the network at once: they cost a few training steps at each checkpoint.
@@ -17,6 +20,8 @@ const IMAGES: usize = 256;
 pub struct PosteriorWatch {
     every: u64,
     images: Vec<usize>,
+    /// Whether the posterior is one of which there are rows; not known before the first look.
+    has_rows: Option<bool>,
     rows: Vec<PosteriorRow>,
 }
 
@@ -28,7 +33,7 @@ impl PosteriorWatch {
         let scored = rows_to_encode(config, dataset.n_images())?;
         let n_images = IMAGES.min(scored.len());
         let images = (0..n_images).map(|image| scored[image * scored.len() / n_images]).collect();
-        Ok(Self { every: config.training.checkpoint_every, images, rows })
+        Ok(Self { every: config.training.checkpoint_every, images, has_rows: None, rows })
     }
 
     /// Adds a row where one is due: not where a run is stopped between two checkpoints, so that it leaves the same rows as one that is not. A
@@ -38,11 +43,18 @@ impl PosteriorWatch {
         if !step.is_multiple_of(self.every) {
             return Ok(());
         }
-        let data = encode_images(&learner.trained(), dataset, &self.images)?;
-        if data.extras().kl_divergences.is_some() {
+        let model = learner.trained();
+        if !*self.has_rows.get_or_insert_with(|| model.has_diagonal_posterior()) {
             return Ok(());
         }
-        let Ok(regime) = regime(&data, ACTIVE_ABOVE) else { return Ok(()) };
+        let posteriors = model.posteriors(dataset, &self.images, |_| ControlFlow::Continue(()))?;
+        let Posteriors { means, log_variances } = posteriors.expect("nobody asks to stop");
+        let shape = (self.images.len(), model.latents());
+        let [codes, log_variances] = [means, log_variances].map(|values| {
+            let values = values.into_iter().map(f64::from).collect();
+            Array2::from_shape_vec(shape, values).expect("a number for each image and latent")
+        });
+        let regime = regime(&codes, &log_variances, ACTIVE_ABOVE);
         if !regime.is_finite() {
             return Ok(());
         }

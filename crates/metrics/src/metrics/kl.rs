@@ -9,7 +9,7 @@
 //! equation 3.30), `(|m|^2 + tr S - ln det S - k) / 2`, which is more than the sum over the latents, by their total correlation.
 //! Where the input has `kl_divergences`, `kl` is their mean and a note says so; `kl.zI` are always those of single latents.
 
-use ndarray::{Array1, Axis, Zip};
+use ndarray::{Array1, Array2, Axis, Zip};
 use serde::{Deserialize, Serialize};
 use unbraid_data::{LabelledCodes, Rng, settings};
 
@@ -54,11 +54,15 @@ pub fn mean_kl(data: &LabelledCodes) -> Result<f64, String> {
 
 /// Each latent's mean divergence over all rows, `[latents]`, or what is missing.
 pub fn kl_per_latent(data: &LabelledCodes) -> Result<Array1<f64>, String> {
-    let log_variances = log_variances(data)?;
-    let per_row = Zip::from(data.codes()) // [rows, latents]
+    Ok(mean_divergences(data.codes(), log_variances(data)?))
+}
+
+/// The same of codes and log-variances, `[rows, latents]` both.
+pub fn mean_divergences(codes: &Array2<f64>, log_variances: &Array2<f64>) -> Array1<f64> {
+    let per_row = Zip::from(codes) // [rows, latents]
         .and(log_variances)
         .map_collect(|mean, log_variance| 0.5 * (mean * mean + log_variance.exp() - log_variance - 1.0));
-    Ok(per_row.sum_axis(Axis(0)) / data.n_rows() as f64)
+    per_row.sum_axis(Axis(0)) / codes.nrows() as f64
 }
 
 /// The row in the list of metrics.

@@ -20,13 +20,15 @@ use unbraid_data::{Error, LabelledCodes, Rng, settings};
 
 use crate::Better::*;
 use crate::Change::*;
-use crate::metrics::kl::kl_per_latent;
+use crate::metrics::kl::mean_divergences;
 use crate::needs::log_variances;
 use crate::statistics::deviations::variance;
 use crate::{Entry, Metric, Need, ScoreKind, Scores, Subject};
 
 /// The standard deviation of a latent's codes above which it is active; Zietlow 2022, section 3.3.2.
 pub const ACTIVE_ABOVE: f64 = 0.5;
+/// The mean posterior variance below which a latent is active, where that decides; Zietlow 2022, section 4.3.4.
+pub const ACTIVE_BELOW: f64 = 0.8;
 
 /// Settings of the polarized regime.
 #[derive(Debug, Clone, Serialize, Deserialize)]
@@ -63,8 +65,8 @@ impl Metric for Polarized {
     /// latent's mean posterior variance `polarized.variance.z0`, ... All at least 0.
     fn score(&self, subject: &Subject, _rng: &mut Rng) -> Scores {
         let data = subject.data();
-        let regime = match regime(data, self.active_above) {
-            Ok(regime) => regime,
+        let regime = match log_variances(data) {
+            Ok(log_variances) => regime(data.codes(), log_variances, self.active_above),
             Err(reason) => return Scores::new().without("polarized", &reason).without_all(COUNTS, &reason),
         };
         let mut scores = Scores::new().with_outcome("polarized", regime.relative_error());
@@ -110,20 +112,25 @@ impl Regime {
     }
 }
 
-/// The regime of codes, whose latents are active where the deviation of their codes is above `active_above`; or what is missing.
-pub fn regime(data: &LabelledCodes, active_above: f64) -> Result<Regime, String> {
-    let divergence = kl_per_latent(data)?.sum();
-    let log_variances = log_variances(data)?;
-    let terms = data.codes() * data.codes() - log_variances - 1.0; // [rows, latents]
+/// The regime of codes and the log-variances of their posteriors, `[rows, latents]` both; latents are active where the deviation of their codes is above
+/// `active_above`.
+pub fn regime(codes: &Array2<f64>, log_variances: &Array2<f64>, active_above: f64) -> Regime {
+    let divergence = mean_divergences(codes, log_variances).sum();
+    let terms = codes * codes - log_variances - 1.0; // [rows, latents]
     let of_latents = mean_of_columns(&terms) / 2.0;
-    let is_active = active_latents(data.codes(), active_above);
+    let is_active = active_latents(codes, active_above);
     let of_active = of_latents.iter().zip(&is_active).filter(|(_, is_active)| **is_active).map(|(term, _)| term);
-    Ok(Regime {
+    Regime {
         divergence,
         approximate: of_active.sum(),
-        deviations: deviations(data.codes()),
-        variances: mean_of_columns(&log_variances.mapv(f64::exp)).to_vec(),
-    })
+        deviations: deviations(codes),
+        variances: mean_variances(log_variances),
+    }
+}
+
+/// The mean posterior variance of each latent, of log-variances `[rows, latents]`.
+pub fn mean_variances(log_variances: &Array2<f64>) -> Vec<f64> {
+    mean_of_columns(&log_variances.mapv(f64::exp)).to_vec()
 }
 
 impl Polarized {

@@ -4,6 +4,9 @@ use unbraid_data::{Error, Result};
 
 const COLUMNS: [&str; 4] = ["step", "kl", "kl_polarized", "relative_error"];
 
+/// A relative error below which a model is polarized (T4 3.3.2).
+pub const POLARIZED_BELOW: f64 = 0.03;
+
 /// The posteriors after one step.
 #[derive(Debug, Clone, PartialEq)]
 pub struct PosteriorRow {
@@ -19,6 +22,15 @@ pub struct PosteriorRow {
     pub deviations: Vec<f64>,
     /// For each latent the mean of its posterior variance over the images.
     pub variances: Vec<f64>,
+}
+
+/// From when on latents were polarized to the end: the step of the first of the last rows whose errors are all below [`POLARIZED_BELOW`], and the share of all
+/// rows that these are (T4 table 3.2); nothing where the last row is not one of them. A row without divergence has no error, and is none.
+pub fn polarized_at_end(rows: &[PosteriorRow]) -> Option<(u64, f64)> {
+    let is_polarized = |row: &&PosteriorRow| row.relative_error.is_some_and(|error| error < POLARIZED_BELOW);
+    let n_polarized = rows.iter().rev().take_while(is_polarized).count();
+    let first = rows.get(rows.len() - n_polarized)?;
+    Some((first.step, n_polarized as f64 / rows.len() as f64))
 }
 
 /// The rows as text: numbers in the shortest form that reads back the same, nothing where there is none.
@@ -69,6 +81,29 @@ pub(crate) fn parse_posteriors(text: &str) -> Result<Vec<PosteriorRow>> {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn the_share_of_training_counts_from_the_last_rise() {
+        let found = |errors: &[Option<f64>]| {
+            let row = |(index, error): (usize, &Option<f64>)| PosteriorRow {
+                step: 100 * (index as u64 + 1),
+                kl: 1.0,
+                kl_polarized: 1.0,
+                relative_error: *error,
+                deviations: vec![],
+                variances: vec![],
+            };
+            polarized_at_end(&errors.iter().enumerate().map(row).collect::<Vec<_>>())
+        };
+        // The fourth of five is too large: one of five is left.
+        assert_eq!(found(&[Some(0.5), Some(0.01), Some(0.02), Some(0.03), Some(0.029)]), Some((500, 0.2)));
+        assert_eq!(found(&[Some(0.5), Some(0.01), Some(0.01), Some(0.02)]), Some((200, 0.75)));
+        assert_eq!(found(&[Some(0.01), None, Some(0.01), Some(0.01)]), Some((300, 0.5)));
+        assert_eq!(found(&[Some(0.0); 10]), Some((100, 1.0)));
+        for none in [vec![], vec![Some(0.01), Some(0.5)], vec![Some(0.01), Some(0.03)], vec![Some(0.01), None]] {
+            assert_eq!(found(&none), None, "{none:?}");
+        }
+    }
 
     #[test]
     fn rows_come_back_and_damage_is_named() {

@@ -2,6 +2,7 @@
 
 use ndarray::Array2;
 use serde_json::{Map, Value, json};
+use unbraid_metrics::metrics::polarized::ACTIVE_BELOW;
 
 use super::{Agreement, Directions, Inspection, LatentFacts, Several, Standing, verdict};
 use crate::jacobians::Way;
@@ -70,7 +71,7 @@ fn latent(found: &Inspection, position: usize, facts: &LatentFacts) -> Value {
         "kl": facts.kl,
         "standing": facts.standing.map(Standing::word),
         "active_by_means": facts.standing.map(Standing::has_varying_means),
-        "active_by_variance": facts.variance.map(|variance| variance < super::latents::ACTIVE_BELOW),
+        "active_by_variance": facts.variance.map(|variance| variance < ACTIVE_BELOW),
         "budget": facts.budget,
         "budget_share": facts.budget_share,
         "jacobian_norm": facts.jacobian_norm,

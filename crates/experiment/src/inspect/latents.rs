@@ -19,15 +19,13 @@ use toml::Value;
 use unbraid_data::LabelledCodes;
 use unbraid_learn::schedule::Schedule;
 use unbraid_metrics::metrics::kl::kl_per_latent;
-use unbraid_metrics::metrics::polarized::ACTIVE_ABOVE;
+use unbraid_metrics::metrics::polarized::{ACTIVE_ABOVE, ACTIVE_BELOW};
 use unbraid_metrics::statistics::deviations::deviation;
 
 use super::Posterior;
 use super::sampled::Sampled;
 use crate::trained_run::TrainedRun;
 
-/// The mean posterior variance below which a latent is active by T4 4.3.4.
-pub const ACTIVE_BELOW: f64 = 0.8;
 /// What a latent's noise costs is not set against its optimum above this variance, where both sides are nearly 0.
 const NEAR_PRIOR: f64 = 0.95;
 

@@ -9,9 +9,9 @@ use unbraid_report::figures::picture_grid::{PictureGrid, PictureRow, picture_gri
 use unbraid_report::figures::points::{Join, PointPanel, PointSeries, XAxis, point_panels};
 use unbraid_report::figures::traversals::value_headers;
 use unbraid_report::loss_log::LossColumn;
+use unbraid_report::posterior_log::POLARIZED_BELOW;
 use unbraid_report::{Canvas, LossTable, PosteriorRow};
 
-use super::regime::POLARIZED_BELOW;
 use super::{Directions, InspectSettings, Inspected, Inspection, LatentFacts, RandomRotations, Several};
 use crate::pictures::{decoded, has_pictures};
 use crate::trained_run::TrainedRun;

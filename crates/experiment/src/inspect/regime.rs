@@ -4,13 +4,12 @@
 use toml::Table;
 use unbraid_data::{LabelledCodes, Result, Seed};
 use unbraid_metrics::Subject;
-use unbraid_report::posterior_log::PosteriorRow;
+use unbraid_report::posterior_log::{PosteriorRow, polarized_at_end};
 
 use super::Posterior;
 use crate::trained_run::TrainedRun;
 
-/// Below this a model is polarized (T4 3.3.2).
-pub const POLARIZED_BELOW: f64 = 0.03;
+const NO_ROWS: &str = "the run has no posteriors.csv: it ended before its first checkpoint (training.checkpoint_every), or an earlier version made it";
 
 /// Relative KL errors of a run.
 #[derive(Debug, Clone, PartialEq)]
@@ -37,45 +36,15 @@ impl Regime {
             .ok_or_else(|| scores.reason("polarized").map_or_else(|| "it is not defined".to_string(), str::to_string));
         let rows = run.folder.read_posteriors()?;
         let over_training = match rows.is_empty() {
-            true => Err("the run has no posteriors.csv, which an earlier version did not write".to_string()),
+            true => Err(NO_ROWS.to_string()),
             false => Ok(rows),
         };
         Ok(Self { at_end, over_training })
     }
 
-    /// The first of the steps from which on the error stays below 3 %, and the share of training that is left from there on; `None` where it is
-    /// not below at the end, or not known.
+    /// The first of the checkpoints from which on the error stays below 3 %, and the share of all checkpoints that are left from there on; `None`
+    /// where it is not below at the last one, or not known.
     pub fn polarized_from(&self) -> Option<(u64, f64)> {
-        let rows = self.over_training.as_ref().ok()?;
-        let is_polarized = |row: &&PosteriorRow| row.relative_error.is_some_and(|error| error < POLARIZED_BELOW);
-        let first = rows.iter().rev().take_while(is_polarized).last()?;
-        let last = rows.last()?.step;
-        (last > 0).then(|| (first.step, 1.0 - first.step as f64 / last as f64))
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn the_share_of_training_counts_from_the_last_rise() {
-        let regime = |errors: &[Option<f64>]| {
-            let row = |(index, error): (usize, &Option<f64>)| PosteriorRow {
-                step: 100 * (index as u64 + 1),
-                kl: 1.0,
-                kl_polarized: 1.0,
-                relative_error: *error,
-                deviations: vec![],
-                variances: vec![],
-            };
-            Regime { at_end: Ok(0.0), over_training: Ok(errors.iter().enumerate().map(row).collect()) }
-        };
-        let found = regime(&[Some(0.5), Some(0.01), Some(0.04), Some(0.02), Some(0.01)]).polarized_from();
-        assert_eq!(found.unwrap().0, 400);
-        assert!((found.unwrap().1 - 0.2).abs() < 1e-12);
-        assert_eq!(regime(&[Some(0.01), Some(0.03)]).polarized_from(), None);
-        assert_eq!(regime(&[Some(0.01), None]).polarized_from(), None);
-        assert!((regime(&[Some(0.0); 10]).polarized_from().unwrap().1 - 0.9).abs() < 1e-12);
+        polarized_at_end(self.over_training.as_ref().ok()?)
     }
 }

@@ -1,8 +1,9 @@
 //! What was found in a run, in words.
 
 use unbraid_data::words::{counted, listed};
+use unbraid_report::posterior_log::POLARIZED_BELOW;
 
-use super::{Directions, Inspection, LatentFacts, Standing};
+use super::{Directions, Inspection, LatentFacts, Regime, Standing};
 
 /// Below this share of a random rotation's distance latents move images in directions of their own, and above the other they hardly do.
 const OWN_BELOW: f64 = 0.25;
@@ -29,7 +30,7 @@ pub fn verdict(found: &Inspection) -> Verdict {
         Some(1) => format!("1 of {n_latents} latents is active"),
         Some(n_active) => format!("{n_active} of {n_latents} latents are active"),
     };
-    let parts = [disagreement(found), regime(found), near_equal(found), balance(found)];
+    let parts = [disagreement(found), regime(&found.regime), near_equal(found), balance(found)];
     Verdict { summary: format!("{activity}; {}", directions(found)), parts: parts.into_iter().flatten().collect() }
 }
 
@@ -95,15 +96,15 @@ fn disagreement(found: &Inspection) -> Option<(String, String)> {
     (!told.is_empty()).then(|| ("Mixed latents".to_string(), format!("active {}.", told.join("; "))))
 }
 
-fn regime(found: &Inspection) -> Option<(String, String)> {
-    let error = found.regime.at_end.as_ref().ok()?;
-    let is = if *error < super::regime::POLARIZED_BELOW { "Polarized" } else { "Not polarized" };
+fn regime(regime: &Regime) -> Option<(String, String)> {
+    let error = regime.at_end.as_ref().ok()?;
+    let is = if *error < POLARIZED_BELOW { "Polarized" } else { "Not polarized" };
     let mut text = format!("relative KL error {:.1} % (T4 takes 3 % for the limit)", 100.0 * error);
-    match found.regime.polarized_from() {
+    match regime.polarized_from() {
         Some((step, share)) => {
-            text += &format!("; below 3 % from step {step} to the end of training, {:.1} % of it", 100.0 * share);
+            text += &format!("; below 3 % from step {step} on, at {:.1} % of the checkpoints", 100.0 * share);
         }
-        None if found.regime.over_training.is_ok() => text += "; at no time below 3 % up to the end of training",
+        None if regime.over_training.is_ok() => text += "; not below 3 % at the last checkpoint",
         None => {}
     }
     Some((is.to_string(), format!("{text}.")))
@@ -150,4 +151,35 @@ fn balance(found: &Inspection) -> Option<(String, String)> {
 fn short(value: f64) -> String {
     let text = format!("{value:.4}");
     if value >= 0.001 { text.trim_end_matches('0').trim_end_matches('.').to_string() } else { format!("{value:.2e}") }
+}
+
+#[cfg(test)]
+mod tests {
+    use unbraid_report::PosteriorRow;
+
+    use super::*;
+
+    fn told(at_end: f64, errors: &[f64]) -> (String, String) {
+        let row = |(index, error): (usize, &f64)| PosteriorRow {
+            step: 100 * (index as u64 + 1),
+            kl: 1.0,
+            kl_polarized: 1.0,
+            relative_error: Some(*error),
+            deviations: vec![],
+            variances: vec![],
+        };
+        regime(&Regime { at_end: Ok(at_end), over_training: Ok(errors.iter().enumerate().map(row).collect()) }).unwrap()
+    }
+
+    #[test]
+    fn what_is_said_of_the_last_checkpoint_is_not_said_of_all() {
+        let (is, text) = told(0.029, &[0.01, 0.02, 0.031]);
+        assert_eq!(is, "Polarized");
+        assert!(text.ends_with("; not below 3 % at the last checkpoint."), "{text}");
+        let (is, text) = told(0.5, &[0.04, 0.01, 0.02, 0.01]);
+        assert_eq!(is, "Not polarized");
+        assert!(text.ends_with("; below 3 % from step 200 on, at 75.0 % of the checkpoints."), "{text}");
+        let unknown = Regime { at_end: Ok(0.01), over_training: Err("not known".to_string()) };
+        assert_eq!(regime(&unknown).unwrap().1, "relative KL error 1.0 % (T4 takes 3 % for the limit).");
+    }
 }

@@ -9,7 +9,7 @@
 
 use ndarray::{Array2, Array3, Axis};
 use unbraid_data::{LabelledCodes, Result};
-use unbraid_metrics::metrics::polarized::ACTIVE_ABOVE;
+use unbraid_metrics::metrics::polarized::{ACTIVE_ABOVE, ACTIVE_BELOW, mean_variances};
 use unbraid_metrics::principal::compared::{
     angles_between_spans, cosines, degrees, matching, share_in_span, variances_along,
 };
@@ -17,9 +17,6 @@ use unbraid_metrics::principal::{PrincipalComponents, Rows, Tell};
 use unbraid_metrics::statistics::deviations::variance;
 
 use super::verdict::verdict;
-
-/// A latent whose mean posterior variance is not below this is passive (T4 section 3.3.2).
-const ACTIVE_BELOW: f64 = 0.8;
 
 /// The directions of all latents of a run.
 #[derive(Debug, Clone)]
@@ -109,10 +106,7 @@ pub(super) fn measured(data: &LabelledCodes, jacobians: &Array3<f64>) -> Measure
 /// What the run alone tells of a latent, whose mean direction has this length, and whose directions have this one on the mean.
 fn of_run(data: &LabelledCodes, latent: usize, length: f64, mean_length: f64) -> LatentDirection {
     let deviation = variance(&data.codes().column(latent)).sqrt();
-    let posterior_variance = data.extras().log_variances.as_ref().map(|table| {
-        let column = table.column(latent);
-        column.iter().map(|value| value.exp()).sum::<f64>() / column.len() as f64
-    });
+    let posterior_variance = data.extras().log_variances.as_ref().map(|table| mean_variances(table)[latent]);
     let is_active = match posterior_variance {
         Some(variance) => deviation > ACTIVE_ABOVE && variance < ACTIVE_BELOW,
         // Without a prior the unit of codes means nothing.

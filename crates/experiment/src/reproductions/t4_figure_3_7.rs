@@ -81,13 +81,14 @@ fn run(request: &Request, watch: &mut dyn Watch) -> Result<Option<Outcome>> {
         let betas = search.betas(request.scale).iter().copied();
         let runs: Vec<(f64, Restarts)> = betas.zip(trained.by_ref()).collect();
         if !runs.is_empty() {
-            show(search, &runs, &mut outcome)?;
+            show(search, &runs, request.scale, &mut outcome)?;
         }
     }
     Ok(Some(of_scale(outcome, request.scale)))
 }
 
-fn show(search: &Search, runs: &[(f64, Restarts)], outcome: &mut Outcome) -> Result<()> {
+fn show(search: &Search, runs: &[(f64, Restarts)], scale: Scale, outcome: &mut Outcome) -> Result<()> {
+    let judged = |claim: Row| if search.setup.is_comparable(scale) { claim } else { claim.only_beside() };
     let dataset = search.setup.dataset;
     for (beta, restarts) in runs {
         for (score, title) in [("ds", "DS"), ("dto", "DtO"), ("polarized.active", "active latents")] {
@@ -95,15 +96,15 @@ fn show(search: &Search, runs: &[(f64, Restarts)], outcome: &mut Outcome) -> Res
         }
     }
     if dataset == SYNTH_LINEAR.dataset {
-        outcome.rows.push(reaches_one(dataset, runs)?);
+        outcome.rows.push(judged(reaches_one(dataset, runs)?));
     }
     let (largest, last) = &runs[runs.len() - 1];
     let active = last.spread("polarized.active")?.mean;
-    outcome.rows.push(Row::claim(
+    outcome.rows.push(judged(Row::claim(
         format!("{dataset}: beta {largest} leaves fewer active latents than factors"),
         format!("{active:.1} of {}", search.n_factors),
         active < search.n_factors,
-    ));
+    )));
     let mut marks = vec![(search.chosen, "T4".to_string())];
     if let Some(beta) = first_switched_off(runs)? {
         outcome.rows.push(Row::ours(format!("{dataset}, least beta at which a latent's variance is 1"), beta));

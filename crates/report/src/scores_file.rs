@@ -61,7 +61,7 @@ pub fn scores_csv(inputs: &[(&str, &Scores)]) -> String {
 }
 
 /// The text as a cell: in quotes where it holds what would end one.
-fn csv_cell(text: &str) -> String {
+pub fn csv_cell(text: &str) -> String {
     if text.contains([',', '"', '\n', '\r']) { format!("\"{}\"", text.replace('"', "\"\"")) } else { text.to_string() }
 }
 

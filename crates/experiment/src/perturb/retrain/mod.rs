@@ -27,7 +27,7 @@ use crate::watch::Watch;
 pub use frameworks::{FRAMEWORKS, Published, Retrained, SCORES};
 pub use plan::Data;
 use plan::{Plan, Planned, check_scales};
-pub use results::{RunResult, Spread, drop_in_words, to_json};
+pub use results::{RunResult, drop_in_words, to_json};
 pub use tables::{PUBLISHED, line_search_table, score_tables, words};
 
 /// The scales of T4's line search, 0.75 to 2.

@@ -2,20 +2,19 @@
 
 use std::path::PathBuf;
 
-use ndarray::ArrayView1;
 use serde_json::{Map, Value as Json, json};
 use unbraid_data::{LabelledCodes, Result, Seed};
+use unbraid_metrics::metrics::polarized::{ACTIVE_BELOW, mean_variances};
 use unbraid_metrics::{ScoreOf, Scores, Subject};
 use unbraid_report::RunFolder;
+use unbraid_report::scores_file::csv_cell;
 
 use super::frameworks::{Published, Retrained, SCORES};
 use super::plan::{Data, Planned};
 use crate::config::Config;
 use crate::measure::{measure_subject, read_codes};
+use crate::reproductions::spread::Spread;
 use crate::run::read_config;
-
-/// A latent whose mean posterior variance is below this is active (T4 4.3.4).
-const ACTIVE_BELOW: f64 = 0.8;
 
 /// One run and its scores.
 #[derive(Debug, Clone)]
@@ -38,17 +37,6 @@ pub struct RunResult {
     pub active_latents: Option<usize>,
     /// How many factors vary.
     pub n_factors: usize,
-}
-
-/// A mean, its standard deviation over so many seeds (0 of a single one).
-#[derive(Debug, Clone, Copy, PartialEq)]
-pub struct Spread {
-    /// The mean.
-    pub mean: f64,
-    /// The standard deviation.
-    pub deviation: f64,
-    /// How many numbers it is of.
-    pub n: usize,
 }
 
 impl RunResult {
@@ -95,9 +83,8 @@ fn scores_of(folder: &RunFolder, found: &Config, wanted: &Config, data: &Labelle
 
 /// How many latents have a mean posterior variance that tells of an image.
 fn active_latents(data: &LabelledCodes) -> Option<usize> {
-    let log_variances = data.extras().log_variances.as_ref()?;
-    let mean = |column: ArrayView1<'_, f64>| column.iter().map(|value| value.exp()).sum::<f64>() / column.len() as f64;
-    Some(log_variances.columns().into_iter().filter(|column| mean(*column) < ACTIVE_BELOW).count())
+    let variances = mean_variances(data.extras().log_variances.as_ref()?);
+    Some(variances.into_iter().filter(|variance| *variance < ACTIVE_BELOW).count())
 }
 
 /// The frameworks that were trained, in order.
@@ -113,11 +100,7 @@ pub fn frameworks_of(results: &[RunResult]) -> Vec<&'static Retrained> {
 
 /// The mean and the spread of numbers; nothing where there are none.
 pub fn spread(numbers: &[f64]) -> Option<Spread> {
-    let n = numbers.len();
-    let mean = numbers.iter().sum::<f64>() / n as f64;
-    let squares: f64 = numbers.iter().map(|number| (number - mean).powi(2)).sum();
-    let deviation = if n > 1 { (squares / (n - 1) as f64).sqrt() } else { 0.0 };
-    (n > 0).then_some(Spread { mean, deviation, n })
+    (!numbers.is_empty()).then(|| Spread::of(numbers))
 }
 
 /// The spread of one of [`SCORES`] over the seeds of a framework on some data, its main setting as it is.
@@ -141,13 +124,14 @@ pub fn drop_in_words(results: &[RunResult], framework: &str) -> Option<String> {
         change if change < 0.0 => format!("falls by {:.2}", -change),
         change => format!("rises by {change:.2}"),
     };
-    let difference = noise.mean - perturbed.mean;
     let about = perturbed.deviation.hypot(noise.deviation);
-    let compared = match (difference > 0.0, difference.abs() > about) {
-        (true, true) => "it falls by more than with noise",
-        (true, false) => "it is lower than with noise, but within the spread of the seeds",
-        (false, true) => "it does not fall by more than with noise",
-        (false, false) => "it is no lower than with noise",
+    let compared = match noise.mean - perturbed.mean {
+        _ if perturbed.n.min(noise.n) < 2 => "one seed has no spread to tell them apart by",
+        lower if lower > about && perturbed.mean < original.mean => "it falls by more than with noise",
+        lower if lower > about => "it rises by less than with noise",
+        lower if lower > 0.0 => "it is lower than with noise, but within the spread of the seeds",
+        lower if lower < -about => "it does not fall by more than with noise",
+        _ => "it is no lower than with noise",
     };
     Some(format!("MIG {} on the altered images and {} with noise: {compared}.", change(perturbed), change(noise)))
 }
@@ -169,7 +153,7 @@ pub fn to_csv(results: &[RunResult]) -> String {
         .map(|result| result.mig_of_factors.iter().map(|(name, _)| name.as_str()).collect())
         .unwrap_or_default();
     let mut lines = format!("framework,data,seed,scale,{},active_latents,over_pruned", SCORES.join(","));
-    factors.iter().for_each(|name| lines.push_str(&format!(",{}", quoted_cell(&format!("mig.{name}")))));
+    factors.iter().for_each(|name| lines.push_str(&format!(",{}", csv_cell(&format!("mig.{name}")))));
     lines.push('\n');
     let number = |value: Option<f64>| value.map_or(String::new(), |value| value.to_string());
     for result in results {
@@ -189,10 +173,6 @@ pub fn to_csv(results: &[RunResult]) -> String {
     lines
 }
 
-fn quoted_cell(text: &str) -> String {
-    if text.contains([',', '"', '\n']) { format!("\"{}\"", text.replace('"', "\"\"")) } else { text.to_string() }
-}
-
 /// All runs, and the spreads over seeds beside the published ones.
 pub fn to_json(results: &[RunResult], is_dsprites: bool) -> Json {
     let runs: Vec<Json> = results.iter().map(run_json).collect();
@@ -209,7 +189,7 @@ fn run_json(result: &RunResult) -> Json {
         "data": result.data.name(),
         "seed": result.seed,
         "scale": result.scale,
-        "path": result.path,
+        "path": result.path.display().to_string(),
         "scores": SCORES.iter().zip(&result.scores).map(named).collect::<Map<_, _>>(),
         "mig_of_factors": factors.collect::<Map<_, _>>(),
         "active_latents": result.active_latents,
@@ -260,15 +240,6 @@ mod tests {
     }
 
     #[test]
-    fn means_and_spreads_by_hand() {
-        // Of 1, 2 and 6: mean 3, squares 4 + 1 + 9 over 2.
-        let found = spread(&[1.0, 2.0, 6.0]).unwrap();
-        assert_eq!((found.mean, found.deviation, found.n), (3.0, 7.0_f64.sqrt(), 3));
-        assert_eq!(spread(&[2.0]).unwrap().deviation, 0.0);
-        assert_eq!(spread(&[]), None);
-    }
-
-    #[test]
     fn what_falls_is_told_in_words() {
         let of = |data, migs: [f64; 2]| migs.map(|mig| result(data, 1, mig)).to_vec();
         let all = |perturbed, noise| {
@@ -281,6 +252,12 @@ mod tests {
         );
         assert!(drop_in_words(&all([0.1, 0.5], [0.3, 0.4]), "beta_vae").unwrap().contains("within the spread"));
         assert!(drop_in_words(&all([0.5, 0.5], [0.3, 0.3]), "beta_vae").unwrap().contains("rises by 0.10"));
+        let words = drop_in_words(&all([0.45, 0.45], [0.6, 0.6]), "beta_vae").unwrap();
+        assert!(words.ends_with("rises by 0.20 with noise: it rises by less than with noise."), "{words}");
+        // A run of each has no spread, whatever their difference.
+        let one = [(Data::Original, 0.4), (Data::Perturbed, 0.1), (Data::Noise, 0.3)];
+        let words = drop_in_words(&one.map(|(data, mig)| result(data, 1, mig)), "beta_vae").unwrap();
+        assert!(words.ends_with("with noise: one seed has no spread to tell them apart by."), "{words}");
         assert_eq!(drop_in_words(&of(Data::Original, [0.4, 0.4]), "beta_vae"), None);
     }
 

@@ -6,11 +6,8 @@ mod support;
 
 use std::fs;
 use std::path::Path;
-use std::process::Stdio;
-use std::thread::sleep;
-use std::time::{Duration, Instant};
 
-use support::Place;
+use support::{Place, kill_until};
 use unbraid_distances::read_kernel;
 use unbraid_report::read_losses;
 
@@ -90,24 +87,7 @@ fn stopped_killed_or_on_other_threads_it_ends_in_the_same_bytes() {
     place.output(&command("one"));
     assert!(files(&place.path("one")) == wanted, "again");
 
-    let mut kills = 0;
-    while !place.path("killed/kernel.npy").exists() {
-        let mut child = place.command(&command("killed")).stdout(Stdio::null()).stderr(Stdio::null()).spawn().unwrap();
-        let (start, before) = (Instant::now(), fs::read(place.path("killed/checkpoint.safetensors")).ok());
-        // As soon as there is a checkpoint that was not there before; at last it comes to its end.
-        let goes_on = |child: &mut std::process::Child| {
-            fs::read(place.path("killed/checkpoint.safetensors")).ok() == before
-                && child.try_wait().unwrap().is_none()
-                && start.elapsed() < Duration::from_secs(60)
-        };
-        while goes_on(&mut child) {
-            sleep(Duration::from_millis(2));
-        }
-        child.kill().unwrap();
-        child.wait().unwrap();
-        kills += 1;
-        assert!(kills < 50);
-    }
+    let kills = kill_until(&place, &command("killed"), "killed/checkpoint.safetensors", "killed/kernel.npy");
     assert!(kills >= 2, "{kills}");
     // The last one may have been killed after the kernel was there.
     place.output(&command("killed"));

@@ -1,5 +1,6 @@
 //! A config in, the stages in order, a record out.
 
+mod begun_folder;
 pub mod beta_search;
 pub mod config;
 pub mod config_settings;

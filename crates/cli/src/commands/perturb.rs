@@ -10,9 +10,8 @@ use unbraid_experiment::Ending;
 use unbraid_experiment::perturb::retrain::{
     PUBLISHED, RetrainSettings, RunResult, SCALES, check, line_search_table, retrain, score_tables, to_json, words,
 };
-use unbraid_experiment::perturb::{
-    GivenRun, PerturbConfig, PerturbFolder, PerturbSettings, Summary, begin, perturb, side_text,
-};
+use unbraid_experiment::perturb::{PerturbFolder, PerturbSettings, Summary, begin, perturb, runs_table};
+use unbraid_report::page::PageTable;
 use unbraid_report::tables::numbers_table;
 
 use super::table_width;
@@ -102,7 +101,7 @@ pub fn run(arguments: &Arguments) -> Result<Outcome> {
     let (config, folder, models) = begin(&runs, settings, &arguments.out, &mut watcher)?;
     watcher.finish();
     if !arguments.json {
-        print(chosen_table(&config).trim_end())?;
+        print(as_text(&runs_table(&config.chosen_by, &config.runs)))?;
     }
     let ending = perturb(&config, &folder, &models, &mut watcher)?;
     watcher.finish();
@@ -186,21 +185,14 @@ impl Arguments {
     }
 }
 
-/// What each run is taken for.
-fn chosen_table(config: &PerturbConfig) -> String {
-    let mut runs: Vec<_> = config.runs.iter().collect();
-    runs.sort_by(|a, b| b.score.total_cmp(&a.score));
-    let row = |run: &GivenRun| {
-        vec![run.path.display().to_string(), format!("{:.4}", run.score), side_text(run.side).to_string()]
-    };
-    let rows: Vec<Vec<String>> = runs.into_iter().map(row).collect();
-    numbers_table(&["run", &config.chosen_by, "taken as"], &rows, table_width())
+fn as_text(table: &PageTable) -> String {
+    let header: Vec<&str> = table.header.iter().map(String::as_str).collect();
+    numbers_table(&header, &table.rows, table_width()).trim_end().to_string()
 }
 
 fn tell(folder: &PerturbFolder, summary: &Summary, results: &[RunResult]) -> Result<()> {
     for table in score_tables(results, summary).into_iter().chain(line_search_table(results)) {
-        let header: Vec<&str> = table.header.iter().map(String::as_str).collect();
-        print(format!("\n{}\n{}", table.name, numbers_table(&header, &table.rows, table_width()).trim_end()))?;
+        print(format!("\n{}\n{}", table.name, as_text(&table)))?;
     }
     for (framework, words) in words(results) {
         print(format!("{framework}: {words}"))?;

@@ -6,7 +6,9 @@
 pub mod tables;
 
 use std::path::{Path, PathBuf};
-use std::process::{Command, Output};
+use std::process::{Command, Output, Stdio};
+use std::thread::sleep;
+use std::time::{Duration, Instant};
 
 use tempfile::TempDir;
 
@@ -92,11 +94,32 @@ impl Place {
     }
 }
 
+/// Kills a command with `kill -9` as soon as its checkpoint is one that was not there before, and calls it again, until what it writes last is there.
+/// Gives how often it was killed.
+pub fn kill_until(place: &Place, command: &[&str], checkpoint: &str, end: &str) -> usize {
+    let mut kills = 0;
+    while !place.path(end).exists() {
+        let mut child = place.command(command).stdout(Stdio::null()).stderr(Stdio::null()).spawn().unwrap();
+        let (start, before) = (Instant::now(), std::fs::read(place.path(checkpoint)).ok());
+        while std::fs::read(place.path(checkpoint)).ok() == before
+            && child.try_wait().unwrap().is_none()
+            && start.elapsed() < Duration::from_secs(60)
+        {
+            sleep(Duration::from_millis(2));
+        }
+        child.kill().unwrap();
+        child.wait().unwrap();
+        kills += 1;
+        assert!(kills < 50);
+    }
+    kills
+}
+
 /// The files of a run that must be the same to the byte, whatever happened on the way.
 pub fn exact_files(run: &Path) -> Vec<(String, Vec<u8>)> {
     let arrays = ["codes.npy", "factors.npy"];
     let others = ["model.safetensors", "scores.json", "matrices.json", "losses.csv", "config.toml", "dataset.json"];
-    let of_posterior = ["log_variances.npy", "kl_divergences.npy"];
+    let of_posterior = ["log_variances.npy", "kl_divergences.npy", "posteriors.csv"];
     let of_decoder = ["reconstruction_losses.npy", "jacobians.npy"];
     let of_selection = ["selection.csv", "best.safetensors"];
     let optional = of_posterior.iter().chain(&of_decoder).chain(&of_selection).filter(|name| run.join(name).exists());

@@ -6,15 +6,14 @@
 
 pub mod checkpoint;
 pub mod config;
+mod folder;
 pub mod objective;
-
-use std::path::{Path, PathBuf};
 
 use rand_distr::{Distribution, StandardNormal};
 use toml::Table;
 use unbraid_data::fingerprint::fingerprint;
-use unbraid_data::whole_file::{create_folder, read_whole, write_new, write_whole};
-use unbraid_data::words::quoted;
+use unbraid_data::folders::remove_leftovers;
+use unbraid_data::whole_file::{read_whole, write_whole};
 use unbraid_data::{Dataset, Error, Result, Seed};
 use unbraid_distances::Kernel;
 use unbraid_distances::kernel_file::write_kernel;
@@ -27,78 +26,12 @@ use crate::train::Ending;
 use crate::watch::Watch;
 use checkpoint::{Learned, Origin};
 pub use config::{FactorDistance, KernelConfig, KernelSettings};
+pub use folder::KernelFolder;
 use objective::Objective;
 
 /// Spread of the first weights around 1, before they are divided by their sum (T1's code).
 const SPREAD: f32 = 1e-3;
 const COLUMNS: [&str; 3] = ["correlation", "regulariser", "total"];
-
-/// The files of a learned kernel.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct KernelFolder {
-    path: PathBuf,
-}
-
-impl KernelFolder {
-    /// Makes the folder, or opens the one that was begun with the same config; refuses one that was begun with another.
-    pub fn begin(path: &Path, config: &KernelConfig) -> Result<Self> {
-        let folder = Self { path: path.to_path_buf() };
-        if path.exists() && !path.is_dir() {
-            return Err(Error::new(format!("{} is a file, not a folder", path.display()))
-                .help("choose another path with `--out`"));
-        }
-        if !folder.config_path().exists() {
-            if let Some(found) =
-                [folder.checkpoint_path(), folder.kernel_path(), folder.losses_path()].iter().find(|path| path.exists())
-            {
-                return Err(Error::new(format!("{} has no config.toml, but {}", path.display(), found.display()))
-                    .help("choose another folder with `--out`, or move it away"));
-            }
-            create_folder(path)?;
-            write_new(&folder.config_path(), config.to_toml().as_bytes())?;
-            return Ok(folder);
-        }
-        let begun = KernelConfig::load(&folder.config_path()).map_err(|error| {
-            error.help(format!(
-                "{} holds something else than a kernel; choose another folder with `--out`",
-                quoted(path)
-            ))
-        })?;
-        match config.difference(&begun) {
-            None => Ok(folder),
-            Some((key, now, then)) => Err(Error::new(format!(
-                "{} was begun with another config: \"{key}\" is {now} now, and was {then}",
-                quoted(path)
-            ))
-            .help("give the same settings to go on with it, or choose another folder with `--out`")),
-        }
-    }
-
-    /// `config.toml`: the whole config.
-    pub fn config_path(&self) -> PathBuf {
-        self.path.join("config.toml")
-    }
-
-    /// `losses.csv`: correlation, regulariser and their sum, which is minimised, at each step.
-    pub fn losses_path(&self) -> PathBuf {
-        self.path.join("losses.csv")
-    }
-
-    /// `checkpoint.safetensors`: weights, optimiser and step.
-    pub fn checkpoint_path(&self) -> PathBuf {
-        self.path.join("checkpoint.safetensors")
-    }
-
-    /// `kernel.npy`: 32-bit floats, `[side, side]`; there where all steps were taken.
-    pub fn kernel_path(&self) -> PathBuf {
-        self.path.join("kernel.npy")
-    }
-
-    /// `kernel.png`: the kernel as a picture.
-    pub fn picture_path(&self) -> PathBuf {
-        self.path.join("kernel.png")
-    }
-}
 
 /// Learns to the last step, from the last checkpoint where there is one, and leaves the kernel in the folder. `dataset` is the one that
 /// the config opens.
@@ -108,7 +41,8 @@ pub fn learn(
     folder: &KernelFolder,
     watch: &mut dyn Watch,
 ) -> Result<Ending> {
-    let _held = hold_file(&folder.config_path(), &folder.path)?;
+    let _held = hold_file(&folder.config_path(), folder.path())?;
+    remove_leftovers(folder.path())?;
     let settings = &config.kernel;
     let origin = Origin { config: config.to_toml(), images: fingerprint(dataset)? };
     let mut learned = load(folder, settings, &origin)?;

@@ -2,11 +2,11 @@
 
 use std::path::{Path, PathBuf};
 
-use unbraid_data::whole_file::{create_folder, write_new};
 use unbraid_data::words::quoted;
 use unbraid_data::{Error, Result};
 
 use super::config::PerturbConfig;
+use crate::begun_folder::begin_folder;
 
 /// The paths of a perturbation.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -18,29 +18,16 @@ impl PerturbFolder {
     /// Makes the folder, or opens the one that was begun with the same config; refuses one that was begun with another.
     pub fn begin(path: &Path, config: &PerturbConfig) -> Result<Self> {
         let folder = Self { path: path.to_path_buf() };
-        if path.exists() && !path.is_dir() {
-            return Err(Error::new(format!("{} is a file, not a folder", path.display()))
-                .help("choose another path with `--out`"));
-        }
-        if !folder.config_path().exists() {
-            let remains =
-                [folder.checkpoint_path(), folder.losses_path(), folder.perturbed_path(), folder.noise_path()];
-            if let Some(found) = remains.iter().find(|path| path.exists()) {
-                return Err(Error::new(format!("{} has no config.toml, but {}", path.display(), found.display()))
-                    .help("choose another folder with `--out`, or move it away"));
-            }
-            create_folder(path)?;
-            write_new(&folder.config_path(), config.to_toml().as_bytes())?;
-            return Ok(folder);
-        }
-        match config.difference(&folder.read_config()?) {
-            None => Ok(folder),
+        let remains = [folder.checkpoint_path(), folder.losses_path(), folder.perturbed_path(), folder.noise_path()];
+        begin_folder(path, &config.to_toml(), &remains, || match config.difference(&folder.read_config()?) {
+            None => Ok(()),
             Some((key, now, then)) => Err(Error::new(format!(
                 "{} was begun with something else: \"{key}\" is {now} now, and was {then}",
                 quoted(path)
             ))
             .help("give the same runs and settings to go on with it, or choose another folder with `--out`")),
-        }
+        })?;
+        Ok(folder)
     }
 
     /// The folder of a perturbation that was begun, and its config.

@@ -20,6 +20,7 @@ pub mod summary;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
+use unbraid_data::folders::remove_leftovers;
 use unbraid_data::loader::{Loader, Loading};
 use unbraid_data::samplers;
 use unbraid_data::whole_file::{read_whole, write_whole};
@@ -39,7 +40,7 @@ pub use folder::PerturbFolder;
 use inputs::Inputs;
 use models::Known;
 pub use models::Models;
-pub use page::{side_text, write_page};
+pub use page::{runs_table, write_page};
 use pictures::{changes_picture, losses_picture, measure_change, neuron_picture};
 pub use summary::Summary;
 
@@ -67,6 +68,7 @@ pub fn perturb(
     watch: &mut dyn Watch,
 ) -> Result<Ending> {
     let _held = hold_file(&folder.config_path(), folder.path())?;
+    remove_leftovers(folder.path())?;
     let mut perturbation = models.perturbation(config)?;
     let path = folder.checkpoint_path();
     if path.exists() {

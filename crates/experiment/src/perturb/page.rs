@@ -7,7 +7,7 @@ use unbraid_report::figures::Panels;
 use unbraid_report::page::{DoctorPage, PageFigure, PageTable, doctor_page};
 
 use super::PerturbFolder;
-use super::config::Side;
+use super::config::{GivenRun, Side};
 use super::pictures::losses_picture;
 use super::retrain::{RunResult, line_search_table, score_tables, words};
 use super::summary::Summary;
@@ -47,7 +47,7 @@ pub fn write_page(folder: &PerturbFolder, summary: &Summary, results: &[RunResul
     figures.push(PageFigure { name: "Losses".to_string(), caption: LOSSES.to_string(), bytes, narrow });
     let mut tables = score_tables(results, summary);
     tables.extend(line_search_table(results));
-    tables.push(runs_table(summary));
+    tables.push(runs_table(&summary.chosen_by, &summary.runs));
     let page = DoctorPage {
         title: format!("{}, perturbed", summary.dataset),
         lead: summary.in_words(),
@@ -60,22 +60,25 @@ pub fn write_page(folder: &PerturbFolder, summary: &Summary, results: &[RunResul
     write_whole(&folder.page_path(), doctor_page(&page).as_bytes())
 }
 
-fn runs_table(summary: &Summary) -> PageTable {
-    let mut runs: Vec<_> = summary.runs.iter().collect();
+/// All runs, the most disentangled first, and what each is taken for.
+pub fn runs_table(chosen_by: &str, runs: &[GivenRun]) -> PageTable {
+    let mut runs: Vec<_> = runs.iter().collect();
     runs.sort_by(|a, b| b.score.total_cmp(&a.score));
-    let row = |run: &super::GivenRun| {
-        vec![run.path.display().to_string(), format!("{:.4}", run.score), side_text(run.side).to_string()]
+    let here = std::env::current_dir().unwrap_or_default();
+    let row = |run: &GivenRun| {
+        let path = run.path.strip_prefix(&here).unwrap_or(&run.path);
+        vec![path.display().to_string(), format!("{:.4}", run.score), side_text(run.side).to_string()]
     };
     PageTable {
         name: "The runs".to_string(),
-        caption: format!("All runs by {}, and what their models were taken for.", summary.chosen_by),
-        header: ["run", &summary.chosen_by, "taken as"].map(String::from).to_vec(),
+        caption: format!("All runs by {chosen_by}, and what their models were taken for."),
+        header: ["run", chosen_by, "taken as"].map(String::from).to_vec(),
         rows: runs.into_iter().map(row).collect(),
     }
 }
 
 /// What a run is taken for, in a word.
-pub fn side_text(side: Side) -> &'static str {
+fn side_text(side: Side) -> &'static str {
     match side {
         Side::Entangled => "entangled",
         Side::Disentangled => "disentangled",
@@ -100,7 +103,7 @@ fn notes(summary: &Summary, results: &[RunResult]) -> Vec<String> {
         );
     }
     if !results.is_empty() {
-        notes.push("Means and standard deviations are over seeds. In words, a fall counts as larger than with noise where the means differ by more than both spreads together.".to_string());
+        notes.push("Means and standard deviations are over seeds. In words, a fall counts as larger than with noise where the means differ by more than the root of the sum of both squared deviations, and there are two seeds or more.".to_string());
     }
     notes
 }

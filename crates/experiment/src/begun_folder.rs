@@ -1,0 +1,31 @@
+//! Folders of work that can be stopped and gone on with: each begins with its `config.toml`.
+
+use std::path::{Path, PathBuf};
+
+use unbraid_data::whole_file::{create_folder, write_new};
+use unbraid_data::{Error, Result};
+
+/// Makes the folder and writes the config, or checks by `check_begun` that the one which is there was begun alike. Refuses a folder without config that
+/// holds one of `remains`.
+pub fn begin_folder(
+    path: &Path,
+    config: &str,
+    remains: &[PathBuf],
+    check_begun: impl FnOnce() -> Result<()>,
+) -> Result<()> {
+    if path.exists() && !path.is_dir() {
+        return Err(
+            Error::new(format!("{} is a file, not a folder", path.display())).help("choose another path with `--out`")
+        );
+    }
+    let config_path = path.join("config.toml");
+    if config_path.exists() {
+        return check_begun();
+    }
+    if let Some(found) = remains.iter().find(|path| path.exists()) {
+        return Err(Error::new(format!("{} has no config.toml, but {}", path.display(), found.display()))
+            .help("choose another folder with `--out`, or move it away"));
+    }
+    create_folder(path)?;
+    write_new(&config_path, config.as_bytes())
+}

@@ -10,7 +10,7 @@ use std::process::Stdio;
 use std::thread::sleep;
 use std::time::{Duration, Instant};
 
-use support::{Place, SMALL};
+use support::{Place, SMALL, kill_until};
 use unbraid_data::{Dataset, datasets};
 use unbraid_report::read_losses;
 
@@ -55,7 +55,11 @@ fn files(folder: &Path) -> Vec<(&'static str, Vec<u8>)> {
         "changes.png",
         "neuron.png",
     ];
-    names.map(|name| (name, fs::read(folder.join(name)).unwrap())).to_vec()
+    let mut files = names.map(|name| (name, fs::read(folder.join(name)).unwrap())).to_vec();
+    // The page has commands that name the folder.
+    let page = fs::read_to_string(folder.join("perturb.html")).unwrap();
+    files.push(("perturb.html", page.replace(&*folder.file_name().unwrap().to_string_lossy(), "").into_bytes()));
+    files
 }
 
 #[test]
@@ -99,33 +103,19 @@ fn no_pixel_of_any_image_changes_by_more_than_epsilon() {
 fn stopped_killed_or_on_other_threads_it_ends_in_the_same_bytes() {
     let place = place_with_runs();
     let command = |out: &'static str| quick(&["--steps", "60", "--out", out]);
-    place.output(&[command("whole"), vec!["--threads", "2"]].concat());
-    let wanted = files(&place.path("whole"));
-    place.output(&[command("one"), vec!["--threads", "1"]].concat());
-    assert!(files(&place.path("one")) == wanted, "another number of threads");
+    place.output(&[command("p-whole"), vec!["--threads", "2"]].concat());
+    let wanted = files(&place.path("p-whole"));
+    place.output(&[command("p-one"), vec!["--threads", "1"]].concat());
+    assert!(files(&place.path("p-one")) == wanted, "another number of threads");
 
-    let mut kills = 0;
-    while !place.path("killed/perturb.html").exists() {
-        let mut child = place.command(&command("killed")).stdout(Stdio::null()).stderr(Stdio::null()).spawn().unwrap();
-        let (start, before) = (Instant::now(), fs::read(place.path("killed/checkpoint.safetensors")).ok());
-        // As soon as there is a checkpoint that was not there before; at last it comes to its end.
-        let goes_on = |child: &mut std::process::Child| {
-            fs::read(place.path("killed/checkpoint.safetensors")).ok() == before
-                && child.try_wait().unwrap().is_none()
-                && start.elapsed() < Duration::from_secs(60)
-        };
-        while goes_on(&mut child) {
-            sleep(Duration::from_millis(2));
-        }
-        child.kill().unwrap();
-        child.wait().unwrap();
-        kills += 1;
-        assert!(kills < 50);
-    }
+    let kills = kill_until(&place, &command("p-killed"), "p-killed/checkpoint.safetensors", "p-killed/perturb.html");
     assert!(kills >= 2, "{kills}");
     // The runs need not be named to go on, and once more on what is finished changes nothing.
-    place.output(&["perturb", "--out", "killed"]);
-    assert!(files(&place.path("killed")) == wanted, "killed");
+    // An export that was killed left something unfinished.
+    let unfinished = place.write("p-killed/.noise.npz.tmp-12", b"");
+    place.output(&["perturb", "--out", "p-killed"]);
+    assert!(files(&place.path("p-killed")) == wanted, "killed");
+    assert!(!unfinished.exists());
 }
 
 #[test]
@@ -162,19 +152,24 @@ fn frameworks_are_trained_again_once_and_end_in_the_same_bytes_when_killed() {
         "{table}"
     );
     assert_eq!(table.lines().count(), 1 + 6 + 6 + 2);
-    let model = fs::read(place.path("p/retrain/beta_vae-noise-s1/model.safetensors")).unwrap();
-    let config = place.path("p/retrain/beta_vae-noise-s1/config.toml");
-    place.output(&["train", &config.display().to_string(), "--out", "whole"]);
-    assert!(fs::read(place.path("whole/model.safetensors")).unwrap() == model, "a run that was killed");
-
     // All is there, and nothing is trained twice.
     let json = place.output(&[&retrain[..], &["--json"]].concat());
     let found: serde_json::Value = serde_json::from_str(&json).unwrap();
     assert_eq!(found["retrain"]["frameworks"].as_array().unwrap().len(), 2);
     assert_eq!(found["retrain"]["runs"].as_array().unwrap().len(), 14);
     assert_eq!(fs::read_to_string(place.path("p/retrain.csv")).unwrap(), table);
-    for picture in ["retrain.png", "factors.png", "line_search.png"] {
-        assert!(place.path(&format!("p/{picture}")).exists());
+    // One that nobody killed, in the same place, since configs name it.
+    fs::rename(place.path("p"), place.path("killed")).unwrap();
+    place.output(&quick(&["--steps", "10", "--out", "p"]));
+    place.output(&retrain);
+    let told = ["retrain.csv", "retrain.png", "factors.png", "line_search.png", "perturb.html"].map(String::from);
+    let names = fs::read_dir(place.path("p/retrain")).unwrap().map(|entry| entry.unwrap().file_name());
+    let models = names.map(|name| format!("retrain/{}/model.safetensors", name.to_string_lossy()));
+    let files: Vec<String> = told.into_iter().chain(models).collect();
+    assert_eq!(files.len(), 5 + 6 + 4 + 2);
+    for file in files {
+        let [whole, killed] = ["p", "killed"].map(|folder| fs::read(place.path(folder).join(&file)).unwrap());
+        assert!(whole == killed, "{file}");
     }
 }
 
@@ -204,6 +199,12 @@ fn what_earlier_calls_trained_stays_in_tables_and_on_the_page() {
         pictures.map(|name| fs::read(place.path(&format!("{out}/{name}"))).unwrap())
     });
     assert!(together == apart);
+    // The same folder by another path, and from another place.
+    assert_eq!(retrain("./apart", &["--frameworks", "ae"]), 3 + 3 + 1);
+    let [apart, inner] = ["apart", "apart/retrain"].map(|name| place.path(name));
+    let mut command = place.command(&["perturb", "--retrain", "--seeds", "1", "--frameworks", "ae", "--out"]);
+    let output = command.arg(&apart).current_dir(inner).output().unwrap();
+    assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
     let page = fs::read_to_string(place.path("apart/perturb.html")).unwrap();
     assert!(page.contains("Line search of the main setting") && page.contains("beta_vae, beta x 2"));
 }
@@ -221,6 +222,7 @@ fn what_cannot_be_perturbed_is_refused_and_nothing_is_written() {
     train("pcl", &["framework={ name = 'pcl' }"]);
     train("bce", &["framework.reconstruction=bce"]);
     train("two", &["dataset.squares=2", "rows=100"]);
+    train("wide", &["model.decoder=[8]"]);
     let refusal = |more: &[&str]| place.refusal(&[&["perturb"], more, &["--out", "p"]].concat(), 2);
     let cases: &[(&[&str], &str)] = &[
         (&["a"], "1 run cannot give 1 of the most and the least disentangled models"),
@@ -233,6 +235,7 @@ fn what_cannot_be_perturbed_is_refused_and_nothing_is_written() {
         (&["a", "full"], "full has another posterior"),
         (&["a", "pcl"], "pcl has no decoder"),
         (&["a", "bce"], "reconstruction loss"),
+        (&["a", "b", "wide"], "wide has another network, mlp, than a, mlp"),
         (&["a", "b", "--epsilon", "0"], "[perturb] setting \"epsilon\" is 0"),
         (&["a", "b", "--epsilon=-0.1"], "[perturb] setting \"epsilon\" is -0.1"),
         (&["a", "b", "--epsilon", "0.6"], "[perturb] setting \"epsilon\" is 0.6"),
@@ -249,6 +252,14 @@ fn what_cannot_be_perturbed_is_refused_and_nothing_is_written() {
         let message = refusal(arguments);
         assert!(message.contains(wanted), "{arguments:?}: {message}");
     }
+    #[cfg(unix)]
+    {
+        let name: &std::ffi::OsStr = std::os::unix::ffi::OsStrExt::from_bytes(b"c\xff");
+        fs::rename(place.path("c"), place.path("a").with_file_name(name)).unwrap();
+        let output = place.command(&["perturb", "a", "--out", "p"]).arg(name).output().unwrap();
+        let message = String::from_utf8_lossy(&output.stderr);
+        assert!(output.status.code() == Some(2) && message.contains("is no text"), "{message}");
+    }
     assert!(!place.path("p").exists());
 }
 
@@ -262,6 +273,9 @@ fn another_beginning_another_folder() {
     assert!(message.contains("holds something else than a perturbation"), "{message}");
     // A run that was trained further is another model.
     place.output(&["resume", "b", "--set", "training.steps=45"]);
+    let output = place.run(&quick(&["--steps", "2", "--out", "other"]));
+    let notes = String::from_utf8(output.stderr).unwrap();
+    assert!(notes.contains("the runs differ in more than their seeds: training.steps\n"), "{notes}");
     let message = place.refusal(&["perturb", "--out", "p"], 2);
     assert!(message.contains("\"the models of the runs\""), "{message}");
 }

@@ -19,17 +19,42 @@ pub fn run_once(config: &Config, path: &Path, watch: &mut dyn Watch) -> Result<E
         return start(config, prepare(config)?, path, watch);
     }
     let begun = read_config(&RunFolder::open(path)?)?;
-    if begun != *config {
+    if !is_same(&begun, config) {
         return Err(Error::new(format!("{} holds a run of another config", quoted(path)))
             .help("choose another folder, or move it away"));
     }
     resume(path, &[], watch)
 }
 
+/// Whether two configs are the same, by whatever path they name the same file of images. That its images are the same, `dataset.json` tells.
+pub(crate) fn is_same(one: &Config, other: &Config) -> bool {
+    let file = |config: &Config| Path::new(config.dataset.settings.get("path")?.as_str()?).canonicalize().ok();
+    let mut other = other.clone();
+    if file(one).is_some() && file(one) == file(&other) {
+        other.dataset.settings.insert("path".to_string(), one.dataset.settings["path"].clone());
+    }
+    *one == other
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
     use crate::watch::Nobody;
+
+    #[test]
+    fn a_file_has_many_paths() {
+        let folder = tempfile::tempdir().unwrap();
+        let [here, there] = ["here.npz", "there.npz"].map(|name| folder.path().join(name));
+        [&here, &there].iter().for_each(|path| std::fs::write(path, b"").unwrap());
+        let config = |path: &Path| {
+            let text = "[dataset]\nname = 'npz'\n[framework]\nname = 'vae'\n[model]\nname = 'linear'";
+            Config::parse(text, &[format!("dataset.path='{}'", path.display())]).unwrap()
+        };
+        let spelled = folder.path().join(".").join("here.npz");
+        assert!(is_same(&config(&here), &config(Path::new(&format!("{}//./here.npz", folder.path().display())))));
+        assert!(is_same(&config(&spelled), &config(&here)) && !is_same(&config(&here), &config(&there)));
+        assert!(!is_same(&config(Path::new("none")), &config(Path::new("./none"))));
+    }
 
     #[test]
     fn a_run_is_made_once_and_another_config_is_refused() {

@@ -1,7 +1,7 @@
 //! Which runs are trained again, and with which configs: that of the given runs, with another framework, and the altered images in place of theirs.
 //! Runs that earlier calls trained are found again by their names.
 
-use std::path::{Path, PathBuf};
+use std::path::{Path, PathBuf, absolute};
 
 use toml::{Table, Value};
 use unbraid_data::folders::paths_in;
@@ -12,6 +12,7 @@ use super::frameworks::{FRAMEWORKS, Retrained, SCORES};
 use crate::config::{Config, Named};
 use crate::perturb::PerturbFolder;
 use crate::run::read_config;
+use crate::run_once::is_same;
 
 /// What is trained on.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -116,7 +117,7 @@ impl Plan<'_> {
     fn has_ended(&self, run: &Planned) -> bool {
         let is_of_config = || RunFolder::open(&run.path).and_then(|folder| read_config(&folder));
         self.given.iter().any(|(path, _)| *path == run.path)
-            || run.path.join("report.html").exists() && is_of_config().is_ok_and(|config| config == run.config)
+            || run.path.join("report.html").exists() && is_of_config().is_ok_and(|config| is_same(&config, &run.config))
     }
 }
 
@@ -208,7 +209,9 @@ fn scaled(value: Value, scale: f64) -> Value {
     }
 }
 
+/// The images of a file, whichever folder a command is called from later.
 fn npz(path: &Path) -> Value {
+    let path = absolute(path).unwrap_or_else(|_| path.to_path_buf());
     let path = text(&path.display().to_string());
     Value::Table(Table::from_iter([("name".to_string(), text("npz")), ("path".to_string(), path)]))
 }
@@ -224,7 +227,7 @@ fn trains_alike(given: &Config, wanted: &Config) -> bool {
         config.training.checkpoint_every = 1;
         config
     };
-    trained(given) == trained(wanted)
+    is_same(&trained(given), &trained(wanted))
 }
 
 /// The scales of a line search: numbers above 0, none of them twice.

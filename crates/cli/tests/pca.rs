@@ -118,8 +118,8 @@ fn the_latents_of_pictures_are_set_beside_the_components() {
     place.output(&[&["train", "small.toml", "--out", "run"], &free[..]].concat());
     let before = std::fs::read(place.path("run/scores.json")).unwrap();
     let text = place.output(&["pca", "run"]);
-    assert!(text.contains("best match") && text.contains("page: pca/run/pca.html"), "{text}");
-    assert!(place.path("pca/run/directions.png").exists(), "{text}");
+    assert!(text.contains("best match") && text.contains("page: run/pca/pca.html"), "{text}");
+    assert!(place.path("run/pca/directions.png").exists(), "{text}");
     assert_eq!(std::fs::read(place.path("run/scores.json")).unwrap(), before);
     // Whoever deletes the Jacobians gets the same numbers.
     let found = json(&place, &["run"]);
@@ -137,7 +137,7 @@ fn a_model_without_decoder_has_components_and_no_directions() {
     place.output(&["train", "small.toml", "--out", "run", "--set", "metrics=[]"]);
     let text = place.output(&["pca", "run", "--components", "2"]);
     assert!(text.contains("note: the model has no decoder: there are no directions of latents\n"), "{text}");
-    assert!(text.starts_with("2 components explain ") && !place.path("pca/run/directions.png").exists(), "{text}");
+    assert!(text.starts_with("2 components explain ") && !place.path("run/pca/directions.png").exists(), "{text}");
 }
 
 #[test]

@@ -3,11 +3,12 @@
 use std::path::{Path, PathBuf};
 use std::str::FromStr;
 
+use unbraid_data::words::as_folder_name;
 use unbraid_data::{Error, Result, Seed, datasets};
 use unbraid_experiment::TrainedRun;
 use unbraid_experiment::pca::{
     Analysed, HowMany, PcaSettings, Source, analyse, analyse_run, component_rows, entry_rows, findings_json,
-    latent_rows, usual_folder, write_page,
+    latent_rows, write_page,
 };
 use unbraid_report::tables::numbers_table;
 
@@ -53,7 +54,7 @@ pub struct Arguments {
     #[arg(long)]
     json: bool,
 
-    /// Where the page, its pictures and arrays go [default: pca/NAME]; with --json none are written unless this is given
+    /// Where the page, its pictures and arrays go [default: pca/NAME, or RUN/pca]; with --json none are written unless this is given
     #[arg(long, value_name = "FOLDER")]
     out: Option<PathBuf>,
 }
@@ -84,7 +85,7 @@ pub fn run(arguments: &Arguments) -> Result<Outcome> {
     let folder = match (&arguments.out, arguments.json) {
         (Some(folder), _) => Some(folder.clone()),
         (None, true) => None,
-        (None, false) => Some(usual_folder(&analysed.source.title)),
+        (None, false) => Some(arguments.usual_folder(&analysed)),
     };
     let written = folder.map(|folder| write_page(&analysed, &folder)).transpose()?;
     if arguments.json {
@@ -99,6 +100,19 @@ pub fn run(arguments: &Arguments) -> Result<Outcome> {
 }
 
 impl Arguments {
+    /// Whether the folder of a run is meant.
+    fn is_run(&self) -> bool {
+        datasets::find(&self.what).is_err() && Path::new(&self.what).join("config.toml").exists()
+    }
+
+    /// The folder that a page goes to unless told.
+    fn usual_folder(&self, analysed: &Analysed) -> PathBuf {
+        match self.is_run() {
+            true => Path::new(&self.what).join("pca"),
+            false => Path::new("pca").join(as_folder_name(&analysed.source.title)),
+        }
+    }
+
     fn analyse(&self, progress: &mut Progress) -> Result<Analysed> {
         let settings = PcaSettings {
             n_components: self.components as usize,
@@ -106,7 +120,7 @@ impl Arguments {
             seed: Seed(self.seed),
         };
         let path = Path::new(&self.what);
-        if datasets::find(&self.what).is_err() && path.join("config.toml").exists() {
+        if self.is_run() {
             if let Some(set) = self.set.first() {
                 return Err(Error::new(format!("--set {set}: {} is a run, which has its dataset", path.display()))
                     .help("leave it out, or name the dataset"));

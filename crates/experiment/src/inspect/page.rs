@@ -3,6 +3,7 @@
 use std::path::{Path, PathBuf};
 
 use unbraid_data::Result;
+use unbraid_data::folders::remove_files;
 use unbraid_data::whole_file::{create_folder, write_whole};
 use unbraid_data::words::quoted;
 use unbraid_report::Canvas;
@@ -27,6 +28,17 @@ const LATENTS: &str = "Mean posterior variance and deviation of means of each la
 const LOCAL: &str = "Left: the distance of the decoder's own directions from the latents' axes at each of the sampled codes, beside that of rotations drawn at random; 0 is a latent for each direction (T4 equation 3.25, table 3.3). Right: by how much the decoder stretches codes along these directions, of the first eight. Bars are means. Neighbours at the same height leave it open which way their latents are turned (T4 3.3.4).";
 const CODES: &str = "Codes of some of the points, told apart by which half of each factor they lie in. Quarters whose borders run along the axes are aligned with the factors (T4 figure 3.5 shows the opposite).";
 const SEVERAL: &str = "A point for each run. Where points fall from left to right, runs whose latents move images in directions of their own are the disentangled ones (T4 figure 3.4).";
+
+/// What names of pictures begin with, after the number of a run where there are several.
+const PICTURES: [&str; 7] = [
+    "codes.",
+    "eigen-images",
+    "latents-over-training",
+    "local-decoders",
+    "orthogonality",
+    "plane-z",
+    "relative-kl-error",
+];
 
 /// Writes `inspect.html` and its pictures into a folder, and tells their paths, that of the page first.
 pub fn write_page(inspected: &Inspected, settings: &InspectSettings, folder: &Path) -> Result<Vec<PathBuf>> {
@@ -83,7 +95,7 @@ pub fn write_page_of_several(
         });
     }
     let (header, rows) = several_rows(several);
-    let caption = "DtO of all latents, and of those whose codes vary, each beside what a rotation drawn at random has; the relative KL error at the end, and from when on it stays below 3 % (share of training); DS and MIG as the run scored them.";
+    let caption = "DtO of all latents, and of those whose codes vary, each beside what a rotation drawn at random has; the relative KL error at the end, and from when on it stays below 3 % (share of all checkpoints); DS and MIG as the run scored them.";
     let told = several.verdict();
     let page = InspectPage {
         title: format!("Inside {} runs", runs.len()),
@@ -108,6 +120,8 @@ struct Sheet {
 impl Sheet {
     fn new(folder: &Path) -> Result<Self> {
         create_folder(folder)?;
+        // Pictures of an earlier call with other planes, or more runs, would stay beside the page.
+        remove_files(folder, is_own_picture)?;
         Ok(Self { folder: folder.to_path_buf(), prefix: String::new(), written: Vec::new() })
     }
 
@@ -174,6 +188,13 @@ impl Sheet {
     }
 }
 
+/// Whether a file is one of the pictures of a page, of whichever run and planes.
+fn is_own_picture(name: &str) -> bool {
+    let after_number = name.trim_start_matches(|letter: char| letter.is_ascii_digit());
+    let of_one = if after_number.len() < name.len() { after_number.strip_prefix('-').unwrap_or(name) } else { name };
+    name.ends_with(".png") && PICTURES.iter().any(|known| of_one.starts_with(known))
+}
+
 /// The directions of the latents whose codes vary, where there are several; else of all.
 fn shown_directions(found: &Inspection) -> Option<&Directions> {
     found.active_directions.as_ref().filter(|directions| directions.n_latents > 1).or(found.directions.as_ref())
@@ -238,4 +259,17 @@ fn commands(found: &Inspection) -> Vec<(String, String)> {
         ("two other latents against each other".to_string(), format!("unbraid inspect {run} --plane 0,1")),
         ("with exact Jacobians".to_string(), format!("unbraid inspect {run} --exact")),
     ]
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn pictures_of_the_page_are_told_from_others() {
+        let own = ["plane-z1-z0.png", "3-eigen-images-narrow.png", "12-codes.png", "orthogonality.png"];
+        assert!(own.iter().all(|name| is_own_picture(name)));
+        let others = ["mine.png", "plane-z1-z0.txt", "3eigen-images.png", "a-codes.png", "inspect.html"];
+        assert!(others.iter().all(|name| !is_own_picture(name)));
+    }
 }

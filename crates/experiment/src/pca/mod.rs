@@ -10,8 +10,6 @@ mod page;
 mod table;
 mod verdict;
 
-use std::path::Path;
-
 use toml::Table;
 use unbraid_data::standardised::as_shown;
 use unbraid_data::words::counted;
@@ -125,13 +123,8 @@ pub fn analyse(
 
 /// The principal components of a run's dataset, and the directions of its latents where it has a decoder.
 pub fn analyse_run(run: &TrainedRun, settings: PcaSettings, watch: &mut dyn Watch) -> Result<Analysed> {
-    let path = run.folder.path();
-    let title = path.canonicalize().ok().and_then(|path| Some(path.file_name()?.to_string_lossy().to_string()));
-    let source = Source {
-        title: title.unwrap_or_else(|| "run".to_string()),
-        name: path.display().to_string(),
-        settings: Table::new(),
-    };
+    let name = run.folder.path().display().to_string();
+    let source = Source { title: run.folder.name(), name, settings: Table::new() };
     let mut data = with_saved_jacobians(&run.folder, read_codes(&run.folder, &run.config)?)?;
     if data.extras().jacobians.is_none() && run.model.has_decoder() {
         watch.stage("jacobians", 0);
@@ -247,14 +240,10 @@ fn tie_notes(analysed: &Analysed) -> Vec<String> {
     notes
 }
 
-/// The folder that a page goes to unless told: the title in letters, digits and underscores, in `pca`.
-pub fn usual_folder(title: &str) -> std::path::PathBuf {
-    let words = title.split(|letter: char| !letter.is_alphanumeric() && letter != '_' && letter != '-');
-    Path::new("pca").join(words.filter(|word| !word.is_empty()).collect::<Vec<&str>>().join("_"))
-}
-
 #[cfg(test)]
 mod tests {
+    use std::path::Path;
+
     use serde_json::Value;
     use unbraid_data::datasets;
 

@@ -3,6 +3,7 @@
 use std::path::{Path, PathBuf};
 
 use ndarray::{Array2, ArrayRef1};
+use unbraid_data::folders::remove_files;
 use unbraid_data::npy;
 use unbraid_data::whole_file::{create_folder, write_whole};
 use unbraid_data::words::quoted;
@@ -21,12 +22,17 @@ const VARIANCE: &str = "Bars: each component. Line: it and all before it. What f
 /// Pictures of more components, or rows of more latents, nobody looks at.
 const MOST_COMPONENTS: usize = 24;
 const MOST_LATENTS: usize = 16;
+/// Pictures and arrays, not all of which are always written.
+const OWN: [&str; 7] =
+    ["mean.png", "components.png", "directions.png", "variance.png", "components.npy", "directions.npy", "mean.npy"];
 /// Pictures in a row.
 const IN_A_ROW: usize = 8;
 
 /// Writes `pca.html`, its pictures and the arrays into a folder, and tells their paths, that of the page first.
 pub fn write_page(analysed: &Analysed, folder: &Path) -> Result<Vec<PathBuf>> {
     create_folder(folder)?;
+    // A model without decoder has no directions: those of an earlier one would stay beside its page.
+    remove_files(folder, |name| OWN.contains(&name))?;
     let page = folder.join("pca.html");
     let mut written = vec![page.clone()];
     let mut figures = Vec::new();

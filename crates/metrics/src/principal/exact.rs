@@ -36,7 +36,7 @@ pub fn principal_components(
     tell("eigenvectors", 0, 0);
     let n_wanted = n_components.min(n_columns).min(n_rows - 1);
     let multiply = |_: usize, directions: &Array2<f64>| Ok(times(directions, &covariance));
-    let Leading { vectors, values, unsettled, .. } = leading(n_wanted, n_columns, &LIMITS, multiply, rng)?;
+    let Leading { vectors, values, unsettled, .. } = leading(n_wanted, [n_rows, n_columns], &LIMITS, multiply, rng)?;
     let found = PrincipalComponents::new(mean, &vectors, &values, total, n_rows)?;
     Ok(PrincipalComponents { unsettled, ..found })
 }

@@ -10,7 +10,7 @@
 //! best of it, and the passes go on from there (Wu and Simon 2000, thick restarts).
 
 use faer::{Mat, Side};
-use ndarray::{Array2, Axis, concatenate};
+use ndarray::{Array2, Axis};
 use unbraid_data::{Error, Result, Rng};
 
 use crate::statistics::normal::normal_noise;
@@ -23,6 +23,8 @@ const MOST_BLOCKS: usize = 8;
 const LEAST_UNIT: f64 = 1e-6;
 /// A direction of which less than this share is new adds nothing.
 const NOTHING_NEW: f64 = 1e-10;
+/// Directions that would take more than this are not kept in memory.
+const MOST_BYTES: u128 = 1 << 33;
 /// Entries of less than this share of the largest are none.
 const ROUNDING: f64 = 1e-18;
 
@@ -46,16 +48,17 @@ pub(super) struct Leading {
     pub(super) unsettled: Option<f64>,
 }
 
-/// The first `n_wanted` eigenvectors; fewer where the covariance has fewer that are not 0. `multiply` is told the number of the pass and
+/// The first `n_wanted` eigenvectors of the covariance of so many rows and columns; fewer where the covariance has fewer that are not 0. `multiply` is told the number of the pass and
 /// gives each of `directions [directions, columns]` times the covariance.
 pub(super) fn leading(
     n_wanted: usize,
-    n_columns: usize,
+    [n_rows, n_columns]: [usize; 2],
     limits: &Limits,
     mut multiply: impl FnMut(usize, &Array2<f64>) -> Result<Array2<f64>>,
     rng: &mut Rng,
 ) -> Result<Leading> {
     let n_directions = (n_wanted + OVERSAMPLING).min(n_columns);
+    check_memory(n_rows, n_directions, n_columns)?;
     let start = Array2::from_shape_simple_fn((n_directions, n_columns), || normal_noise(rng));
     let mut span = Span { basis: Array2::zeros((0, n_columns)), products: Array2::zeros((0, n_columns)) };
     let mut directions = span.new_directions(&start); // [directions, columns]
@@ -63,8 +66,7 @@ pub(super) fn leading(
     loop {
         n_passes += 1;
         let products = multiply(n_passes, &directions)?;
-        span.basis = stacked(&span.basis, &directions);
-        span.products = stacked(&span.products, &products);
+        span.add(&directions, &products);
         directions = span.new_directions(&products);
         let best = span.best(n_directions)?;
         let worst = best.worst_residual(n_wanted);
@@ -81,8 +83,16 @@ pub(super) fn leading(
     }
 }
 
-fn stacked(above: &Array2<f64>, below: &Array2<f64>) -> Array2<f64> {
-    concatenate(Axis(0), &[above.view(), below.view()]).expect("both have as many columns")
+/// Refuses directions that would not fit into memory. The span has at most as many as there are rows, beside those of the start.
+fn check_memory(n_rows: usize, n_directions: usize, n_columns: usize) -> Result<()> {
+    let n_kept = ((MOST_BLOCKS + 1) * n_directions).min(n_rows + n_directions);
+    // Directions and products, each in the span and, cut back, once more.
+    let n_bytes = 2 * (n_kept + n_directions) as u128 * n_columns as u128 * size_of::<f64>() as u128;
+    if n_bytes <= MOST_BYTES {
+        return Ok(());
+    }
+    Err(Error::new(format!("components of {n_columns} columns would take {n_bytes} bytes of memory"))
+        .help(format!("wanted {MOST_BYTES} or fewer: ask for fewer components, or for smaller images by \"size\"")))
 }
 
 /// Orthonormal directions, `[directions, columns]`, and each times the covariance.
@@ -102,6 +112,12 @@ struct Best {
 }
 
 impl Span {
+    /// Adds directions and each of them times the covariance, in place: both may be large.
+    fn add(&mut self, directions: &Array2<f64>, products: &Array2<f64>) {
+        self.basis.append(Axis(0), directions.view()).expect("both have as many columns");
+        self.products.append(Axis(0), products.view()).expect("both have as many columns");
+    }
+
     /// What is new in these directions, made orthonormal; fewer where some lie in the span.
     fn new_directions(&self, wanted: &Array2<f64>) -> Array2<f64> {
         let mut found: Array2<f64> = Array2::zeros((0, wanted.ncols()));
@@ -169,7 +185,7 @@ mod tests {
             products.rows_mut().into_iter().for_each(|mut row| row.iter_mut().zip(diagonal).for_each(|(x, d)| *x *= d));
             Ok(products)
         };
-        leading(n_wanted, diagonal.len(), &limits, multiply, &mut Seed(1).stream("start")).unwrap()
+        leading(n_wanted, [1000, diagonal.len()], &limits, multiply, &mut Seed(1).stream("start")).unwrap()
     }
 
     #[test]
@@ -182,6 +198,16 @@ mod tests {
             assert!((value - (300.0 - position as f64)).abs() < 1e-9, "{value}");
             assert!((vector[299 - position].abs() - 1.0).abs() < 1e-9);
         }
+    }
+
+    #[test]
+    fn what_would_not_fit_into_memory_is_refused() {
+        // 85 pictures of 1024 x 1024 in three colours and 10 components: 2 (105 + 20) 3,145,728 8 bytes are 6.3 GB; 256 components of
+        // all dSprites' pixels, 2 (2,394 + 266) 4,096 8, 0.2 GB.
+        assert!(check_memory(85, 20, 1024 * 1024 * 3).is_ok() && check_memory(737_280, 266, 4096).is_ok());
+        let message = check_memory(1000, 20, 1024 * 1024 * 3).unwrap_err().to_string();
+        assert!(message.starts_with("components of 3145728 columns would take 10066329600 bytes"), "{message}");
+        assert!(check_memory(usize::MAX >> 1, usize::MAX >> 8, usize::MAX).is_err());
     }
 
     #[test]

@@ -34,7 +34,8 @@ pub fn principal_components(
     let multiply = |pass: usize, directions: &Array2<f64>| {
         table.times_covariance(directions, |done, total| tell(&format!("pass {pass}"), done, total))
     };
-    let Leading { vectors, values, n_passes, unsettled } = leading(n_wanted, n_columns, &LIMITS, multiply, rng)?;
+    let Leading { vectors, values, n_passes, unsettled } =
+        leading(n_wanted, [n_rows, n_columns], &LIMITS, multiply, rng)?;
     let Moments { off, total } = table.moments.expect("a pass was made");
     let found = PrincipalComponents::new(&table.centred.shift + &off, &vectors, &values, total, n_rows)?;
     Ok(PrincipalComponents { n_passes, unsettled, ..found })

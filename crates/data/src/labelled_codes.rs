@@ -207,7 +207,8 @@ fn check_extras(codes: &Array2<f64>, extras: &Extras) -> Result<()> {
     extras.jacobians.as_ref().map_or(Ok(()), |jacobians| check_jacobians(codes.ncols(), jacobians))
 }
 
-fn check_jacobians(n_latents: usize, jacobians: &Array3<f64>) -> Result<()> {
+/// Refuses Jacobians `[codes, pixels, latents]` of another number of latents, and values that are not finite.
+pub fn check_jacobians(n_latents: usize, jacobians: &Array3<f64>) -> Result<()> {
     if jacobians.dim().2 != n_latents {
         let found = jacobians.dim().2;
         return Err(Error::new(format!("jacobians are of {found} latents but codes have {n_latents}"))

@@ -245,7 +245,7 @@ fn check_planes(run: &TrainedRun, n_latents: usize, planes: &[[usize; 2]]) -> Re
 
 fn look_inside(run: &TrainedRun, data: &LabelledCodes, settings: &InspectSettings) -> Result<Inspection> {
     let posterior = Posterior::of(run, data);
-    let sampled = Sampled::new(&run.model, run.dataset.as_ref(), data, settings.images, settings.way);
+    let sampled = Sampled::new(&run.model, run.dataset.as_ref(), data, settings.images, settings.way)?;
     let price = price_of_a_nat(run, posterior);
     let gaussian = posterior.gaussian_latents(run);
     let latents = facts_of_latents(data, posterior, &gaussian, sampled.as_ref(), price.as_ref().ok().copied());

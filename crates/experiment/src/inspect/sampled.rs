@@ -1,7 +1,8 @@
 //! The decoder at some of the codes: its Jacobians, their columns, directions and singular values.
 
 use ndarray::{Array2, Array3, Axis};
-use unbraid_data::{Dataset, LabelledCodes, Seed};
+use unbraid_data::labelled_codes::check_jacobians;
+use unbraid_data::{Dataset, LabelledCodes, Result, Seed};
 use unbraid_learn::TrainedModel;
 use unbraid_metrics::metrics::dto::{LocalDecoder, distance_to_orthogonality, local_decoder};
 use unbraid_metrics::statistics::random_rotation::random_rotation;
@@ -27,17 +28,19 @@ impl Sampled {
         data: &LabelledCodes,
         n_codes: usize,
         way: Way,
-    ) -> Option<Self> {
+    ) -> Result<Option<Self>> {
         let n_pixels = dataset.image_shape().n_pixels();
         let rows = rows_with_jacobians(data.n_rows(), n_pixels, data.n_latents(), n_codes);
         let codes = data.codes().select(Axis(0), &rows).mapv(|value| value as f32);
-        let jacobians = jacobians_at(model, dataset, &codes, way)?.mapv(f64::from);
+        let Some(jacobians) = jacobians_at(model, dataset, &codes, way) else { return Ok(None) };
+        let jacobians = jacobians.mapv(f64::from);
+        check_jacobians(data.n_latents(), &jacobians)?;
         let norms = norms_of(&jacobians);
         let log_variances = data.extras().log_variances.as_ref().map(|table| table.select(Axis(0), &rows));
         let noise_costs = log_variances.map(|log_variances| {
             norms_of(&in_units_of_the_loss(&jacobians, dataset)).mapv(|norm| norm * norm) * log_variances.mapv(f64::exp)
         });
-        Some(Self { jacobians, norms, noise_costs })
+        Ok(Some(Self { jacobians, norms, noise_costs }))
     }
 
     /// How many codes.

@@ -211,6 +211,6 @@ fn as_json(entry: &Entry, found: &Found, figures: &[PathBuf]) -> Json {
         "agrees": found.agrees(),
         "rows": found.rows.iter().map(row).collect::<Vec<_>>(),
         "notes": found.notes,
-        "figures": figures,
+        "figures": figures.iter().map(|path| path.display().to_string()).collect::<Vec<_>>(),
     })
 }

@@ -143,7 +143,7 @@ fn as_json(tried: &[Tried], suggestion: Suggestion, steps: u64, picture: &Path) 
             SCORES.iter().map(|(score, _)| (score.to_string(), json!(one.scores.value(score)))).collect();
         json!({
             "beta": one.beta,
-            "run": one.folder,
+            "run": one.folder.display().to_string(),
             "active_latents": one.n_active,
             "mean_variances": one.variances,
             "scores": scores,
@@ -157,6 +157,6 @@ fn as_json(tried: &[Tried], suggestion: Suggestion, steps: u64, picture: &Path) 
         "steps": steps,
         "tried": tried.iter().map(row).collect::<Vec<_>>(),
         "explanation": sentence(tried, suggestion, steps),
-        "picture": picture,
+        "picture": picture.display().to_string(),
     })
 }

@@ -88,6 +88,11 @@ fn a_page_is_written_with_its_pictures_and_goes_when_training_goes_on() {
     }
     let page = fs::read_to_string(place.path("a/inspect/inspect.html")).unwrap();
     assert!(page.contains("T4 figure 3.6") && page.contains("T4 figure 4.10"));
+    // Asked for without planes, there is one of the first two latents in order, and no other; what is the user's stays.
+    place.write("a/inspect/mine.png", b"");
+    place.output(&["inspect", "a"]);
+    let planes = ["plane-z1-z0", "plane-z0-z1"].map(|name| place.path(&format!("a/inspect/{name}.png")).exists());
+    assert!(planes[0] != planes[1] && place.path("a/inspect/mine.png").exists(), "{planes:?}");
     place.output(&["inspect", "a", "--json", "--out", "elsewhere"]);
     assert!(place.path("elsewhere/inspect.html").exists());
     place.output(&["resume", "a", "--set", "training.steps=50"]);
@@ -103,11 +108,24 @@ fn several_runs_are_set_against_their_scores() {
     let found = inspected(&place, &["a", "b", "c"]);
     let agreement = &found["orthogonality_and_disentanglement"]["mig"];
     assert_eq!(agreement["n_runs"], 3);
-    assert!(number(&agreement["rank_correlation_with_dto"]).abs() <= 1.0, "{agreement}");
-    assert_eq!(found["runs"].as_array().unwrap().len(), 3);
+    // Spearman's coefficient of three runs without ties: 1 - 6 (sum of squared differences of ranks) / (3 (9 - 1)).
+    let runs = found["runs"].as_array().unwrap();
+    let ranks = |value: &dyn Fn(&Value) -> f64| {
+        let values: Vec<f64> = runs.iter().map(value).collect();
+        values.iter().map(|one| values.iter().filter(|other| *other < one).count() as f64).collect::<Vec<f64>>()
+    };
+    let by_dto = ranks(&|run| number(&run["directions"]["dto"]));
+    let by_mig = ranks(&|run| number(&run["scores"]["mig"]));
+    let squares: f64 = by_dto.iter().zip(&by_mig).map(|(a, b)| (a - b).powi(2)).sum();
+    let coefficient = number(&agreement["rank_correlation_with_dto"]);
+    assert!((coefficient - (1.0 - squares / 4.0)).abs() < 1e-9, "{agreement}: {by_dto:?} {by_mig:?}");
+    assert_eq!(runs.len(), 3);
     let text = place.output(&["inspect", "a", "b", "c"]);
     assert!(text.starts_with("3 runs: ") && text.trim_end().ends_with("inspect/inspect.html"), "{text}");
     assert!(place.path("inspect/orthogonality.png").exists() && place.path("inspect/3-eigen-images.png").exists());
+    // Pictures of a run that is no longer asked for go.
+    place.output(&["inspect", "a", "b"]);
+    assert!(place.path("inspect/2-eigen-images.png").exists() && !place.path("inspect/3-eigen-images.png").exists());
     let two = inspected(&place, &["a", "b"]);
     let undefined = &two["orthogonality_and_disentanglement"]["mig"]["undefined"];
     assert!(undefined.as_str().unwrap().contains("3 or more"), "{undefined}");
@@ -124,6 +142,7 @@ fn what_does_not_apply_says_why() {
             "relative KL error",
             "probabilities of classes",
         ),
+        (&["training.steps=5"], "relative KL error over training", "it ended before its first checkpoint"),
         (&["framework={name='qlae'}"], "variances, KL and budgets of latents", "take a few values"),
         (&["framework={name='pcl'}"], "Jacobians, DtO, singular values and pictures", "the model has no decoder"),
         (

@@ -120,7 +120,8 @@ fn a_run_that_goes_on_longer_ends_like_one_that_was_that_long_from_the_start() {
     place.output(&["train", "small.toml", "--out", "b", "--set", "training.steps=60", "--set", "rows=30"]);
     let [found, wanted] = ["a", "b"].map(|run| exact_files(&place.path(run)));
     assert_eq!(found.len(), wanted.len());
-    for (found, wanted) in found.iter().zip(wanted) {
+    // Posteriors are looked at on images that are scored, which were others before.
+    for (found, wanted) in found.iter().zip(wanted).filter(|(found, _)| found.0 != "posteriors.csv") {
         assert!(*found == wanted, "{} differs", found.0);
     }
     assert!(place.run(&["resume", "a"]).status.success());

@@ -299,8 +299,15 @@ fn images_without_factors_are_told_by_codes_and_runs_by_their_likeness() {
         place.output(&["train", "small.toml", "--out", run].into_iter().chain(changes).collect::<Vec<_>>());
     }
     assert!(place.refusal(&["perturb", "a", "b", "--out", "p"], 2).contains("give three runs or more"));
-    let output = place.output(&quick(&["--steps", "4", "--out", "p"]));
+    let output = place.output(&quick(&["--steps", "12", "--out", "p"]));
     assert!(output.contains("udr"), "{output}");
     assert!(fs::read_to_string(place.path("p/perturb.json")).unwrap().contains("\"inputs\": \"codes\""));
+    // Killed where checkpoints are, and on another number of threads, it ends in the same bytes.
+    let command = [quick(&["--steps", "12", "--out", "killed"]), vec!["--threads", "1"]].concat();
+    kill_until(&place, &command, "killed/checkpoint.safetensors", "killed/perturb.html");
+    for name in ["losses.csv", "checkpoint.safetensors", "perturbed.npz", "noise.npz", "changes.png", "perturb.json"] {
+        let [whole, killed] = ["p", "killed"].map(|folder| fs::read(place.path(folder).join(name)).unwrap());
+        assert!(whole == killed, "{name}");
+    }
     assert!(place.refusal(&["perturb", "--out", "p", "--retrain"], 2).contains("the images have no factors"));
 }

@@ -206,10 +206,15 @@ mod tests {
                 .iter()
                 .map(|(name, tensor)| (name.to_string(), tensor.dims(), floats(tensor.grad(&gradients).unwrap())))
                 .collect();
-            let largest = exact.iter().flat_map(|(_, _, gradient)| gradient).fold(0.0_f32, |a, b| a.max(b.abs()));
+            let largest_of = |gradient: &[f32]| gradient.iter().fold(0.0_f32, |a, b| a.max(b.abs()));
+            let largest = exact.iter().fold(0.0_f32, |largest, (_, _, gradient)| largest.max(largest_of(gradient)));
             for (name, shape, gradient) in exact {
+                let own = largest_of(&gradient);
+                assert!(own > 1e-3, "{}: the gradient of {name} is at most {own}", entry.name);
                 let values = floats(perturbation.manipulation.parameters.get(&name).inner());
-                for position in (0..values.len()).step_by(values.len().div_ceil(20)) {
+                let tried: Vec<usize> = (0..values.len()).step_by(values.len().div_ceil(20)).collect();
+                let mut n_off = 0;
+                for &position in &tried {
                     let mut at = |change: f32| {
                         let mut moved = values.clone();
                         moved[position] += change;
@@ -218,15 +223,15 @@ mod tests {
                     };
                     // A bend, of a fold or of a ReLU, spoils the steps that reach over it; rounding spoils very small ones.
                     let numeric = [1e-2, 3e-3, 1e-3].map(|size| (at(size) - at(-size)) / f64::from(2.0 * size));
-                    let agrees =
-                        |numeric: &f64| (numeric - f64::from(gradient[position])).abs() < f64::from(0.02 * largest);
                     let found = gradient[position];
-                    assert!(
-                        numeric.iter().any(agrees),
-                        "{}: {name}[{position}]: {numeric:?} is not {found}",
-                        entry.name
-                    );
+                    let agrees = |within: f32| {
+                        numeric.iter().any(|numeric| (numeric - f64::from(found)).abs() < f64::from(within))
+                    };
+                    assert!(agrees(0.02 * largest), "{}: {name}[{position}]: {numeric:?} is not {found}", entry.name);
+                    n_off += usize::from(!agrees(0.05 * own));
                 }
+                // Small gradients agree among themselves as well, but for the few that are near a bend.
+                assert!(4 * n_off <= tried.len(), "{}: {name}: {n_off} of {} are off", entry.name, tried.len());
                 perturbation.manipulation.parameters.replace(&name, values, &shape).unwrap();
             }
         }

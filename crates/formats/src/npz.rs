@@ -12,7 +12,7 @@ use unbraid_data::factor_array::{check_count, factor_array, rows_and_factors};
 use unbraid_data::factor_kinds::{FactorKinds, factor_space};
 pub use unbraid_data::files::npz::Npz;
 use unbraid_data::labelled_codes::{Extras, LabelledCodes, check_sizes};
-use unbraid_data::npy::{NpyArray, indices};
+use unbraid_data::npy::{Kind, NpyArray, indices};
 use unbraid_data::words::counted;
 
 use crate::archive::write_archive;
@@ -128,6 +128,23 @@ pub fn write_with_codes(
     let tables: Vec<(&str, &Array2<f64>)> = std::iter::once(("codes", codes)).chain(tables.iter().copied()).collect();
     write_archive(to, |archive| archive.copy_but(npz.archive(), &tables, left_out))
 }
+
+/// Refuses whole numbers in an array that 64-bit floats, as which it was read, do not tell apart.
+pub fn check_exact(path: &Path, name: &str, values: &Array2<f64>) -> Result<()> {
+    let announced = Npz::open(path)?.announced(name)?;
+    let is_whole = announced.is_some_and(|array| matches!(array.kind, Kind::Signed | Kind::Unsigned));
+    match values.iter().find(|value| is_whole && value.abs() >= MOST_EXACT) {
+        None => Ok(()),
+        Some(value) => Err(Error::new(format!(
+            "{}: array \"{name}\" has the whole number {value}, and 64-bit floats tell those below 2^53 apart",
+            path.display()
+        ))
+        .help("save the array as float64, or in a smaller unit")),
+    }
+}
+
+/// From here on 64-bit floats skip whole numbers: 2^53.
+const MOST_EXACT: f64 = 9_007_199_254_740_992.0;
 
 /// Reads a table that may stand beside codes of this shape in an `.npz` file, where there is one; it must have that shape.
 pub fn read_table_beside(path: &Path, name: &str, shape: (usize, usize)) -> Result<Option<Array2<f64>>> {

@@ -3,7 +3,8 @@
 use std::path::{Path, PathBuf};
 
 use ndarray::Array2;
-use unbraid_data::{Error, Result};
+use unbraid_data::labelled_codes::Extras;
+use unbraid_data::{Error, LabelledCodes, Result};
 use unbraid_experiment::evaluation::{Reading, has_extension};
 use unbraid_formats::{npz, npz_writer};
 use unbraid_metrics::impossibility::{Entangled, Entangling, disentangle, entangle};
@@ -15,12 +16,17 @@ use crate::output::print;
 const MORE: &str = "\
 `unbraid entangle codes.npz mixed.npz`, then `unbraid entangle --undo mixed.npz back.npz`: theorem 1 of Locatello et al. 2019, both
 ways. The file that is written holds the map beside the codes, in two arrays: entangle_values, each latent's values in rising
-order, and entangle_normals, where each row was turned to. What comes back are the codes before, to the bit, also where a
-latent has equal values. A file that is entangled again keeps the last map alone.";
+order, and entangle_normals, where each row was turned to. What comes back are the codes before, to the bit of 64-bit floats,
+which all codes are written as, also where a latent has equal values. A file that is entangled again keeps the last map alone.
+
+Jacobians of a decoder and log-variances are those of the latents before, and are left out, of a run and of a file alike.";
 
 /// The arrays of the map in a file.
 const VALUES: &str = "entangle_values";
 const NORMALS: &str = "entangle_normals";
+
+/// Arrays that belong to the latents before.
+const OF_LATENTS: [&str; 2] = ["jacobians", "log_variances"];
 
 /// Arguments of the command.
 #[derive(clap::Args)]
@@ -29,7 +35,7 @@ pub struct Arguments {
     /// A run, or a file of codes and factors, as `unbraid evaluate` reads them; with --undo an .npz file that was entangled
     input: PathBuf,
 
-    /// The .npz file to write: other codes, and all else as it was
+    /// The .npz file to write: other codes, and all else as it was but for Jacobians and log-variances
     output: PathBuf,
 
     /// Go back: write the codes as they were before they were entangled
@@ -70,8 +76,15 @@ fn write_entangled(input: &PathBuf, output: &Path, reading: &Reading, is_archive
     let Entangled { codes, map } = entangle(data.codes());
     let map: [(&str, &Array2<f64>); 2] = [(VALUES, &map.values), (NORMALS, &map.normals)];
     match is_archive {
-        true => npz::write_with_codes(input, output, &codes, &map, &[]),
-        false => npz_writer::write_labelled_codes(output, &codes, data, &map),
+        true => {
+            npz::check_exact(input, "codes", data.codes())?;
+            npz::write_with_codes(input, output, &codes, &map, &OF_LATENTS)
+        }
+        false => {
+            let extras = Extras { jacobians: None, log_variances: None, ..data.extras().clone() };
+            let kept = LabelledCodes::new(codes, data.factors().clone(), data.space().clone(), extras)?;
+            npz_writer::write_labelled_codes(output, kept.codes(), &kept, &map)
+        }
     }
 }
 

@@ -96,7 +96,7 @@ fn no_pixel_of_any_image_changes_by_more_than_epsilon() {
     place.output(&["train", "small.toml", "--out", "again", "--set", dataset, "--set", "metrics=[{ name = 'mig' }]"]);
     assert!(fs::read_to_string(place.path("again/dataset.json")).unwrap().contains("\"is_grid\": true"));
     let page = fs::read_to_string(place.path("tenth/perturb.html")).unwrap();
-    assert!(page.contains("Every pixel was changed by at most 0.1 (25 of 255;"), "the page begins with the result");
+    assert!(page.contains("Every pixel was changed by at most 0.1 (25 of 255"), "the page begins with the result");
 }
 
 #[test]
@@ -237,7 +237,10 @@ fn what_cannot_be_perturbed_is_refused_and_nothing_is_written() {
         (&["a", "bce"], "reconstruction loss"),
         (&["a", "b", "wide"], "wide has another network, mlp, than a, mlp"),
         (&["a", "b", "--epsilon", "0"], "[perturb] setting \"epsilon\" is 0"),
-        (&["a", "b", "--epsilon=-0.1"], "[perturb] setting \"epsilon\" is -0.1"),
+        (&["a", "./a"], "./a holds the same model as a"),
+        (&["a", "b", "--epsilon", "-0.1"], "[perturb] setting \"epsilon\" is -0.1"),
+        (&["a", "b", "--learning-rate", "-1"], "[perturb] setting \"learning_rate\" is -1"),
+        (&["a", "b", "--retrain", "--line-search", "1e300"], "up to 1000"),
         (&["a", "b", "--epsilon", "0.6"], "[perturb] setting \"epsilon\" is 0.6"),
         (&["a", "b", "--epsilon", "nan"], "[perturb] setting \"epsilon\" is NaN"),
         (&["a", "b", "--epsilon", "0.003"], "wanted 1/255"),
@@ -261,6 +264,28 @@ fn what_cannot_be_perturbed_is_refused_and_nothing_is_written() {
         assert!(output.status.code() == Some(2) && message.contains("is no text"), "{message}");
     }
     assert!(!place.path("p").exists());
+}
+
+#[test]
+fn changed_files_are_written_again_and_runs_may_move() {
+    let place = place_with_runs();
+    place.output(&quick(&["--steps", "2", "--out", "p"]));
+    let file = |name: &str| fs::read(place.path("p").join(name)).unwrap();
+    let before = ["perturbed.npz", "noise.npz"].map(file);
+    place.write("p/noise.npz", "x");
+    place.write("p/perturbed.npz", &before[1]);
+    let output = place.run(&["perturb", "--out", "p"]);
+    let notes = String::from_utf8(output.stderr).unwrap();
+    assert!(notes.contains("p/noise.npz is not what was written, and is written again"), "{notes}");
+    assert!(["perturbed.npz", "noise.npz"].map(file) == before);
+    // A run that moved is named once, and found from then on.
+    fs::rename(place.path("b"), place.path("moved")).unwrap();
+    let refused = place.refusal(&["perturb", "--out", "p"], 2);
+    assert!(refused.contains("p/config.toml; where they moved, name them all"), "{refused}");
+    let moved: Vec<&str> = quick(&["--steps", "2", "--out", "p"]);
+    place.output(&moved.into_iter().map(|word| if word == "b" { "moved" } else { word }).collect::<Vec<_>>());
+    place.output(&["perturb", "--out", "p"]);
+    assert!(["perturbed.npz", "noise.npz"].map(file) == before);
 }
 
 #[test]
@@ -310,4 +335,8 @@ fn images_without_factors_are_told_by_codes_and_runs_by_their_likeness() {
         assert!(whole == killed, "{name}");
     }
     assert!(place.refusal(&["perturb", "--out", "p", "--retrain"], 2).contains("the images have no factors"));
+    assert!(!fs::read_to_string(place.path("p/perturb.html")).unwrap().contains("--retrain"));
+    // Refused before anything is learned.
+    place.refusal(&quick(&["--steps", "12", "--out", "new", "--retrain"]), 2);
+    assert!(!place.path("new/losses.csv").exists());
 }

@@ -5,10 +5,11 @@ use std::path::PathBuf;
 use serde_json::{Value as Json, json};
 use toml::{Table, Value};
 use unbraid_data::words::quoted;
-use unbraid_data::{Result, settings};
+use unbraid_data::{Error, Result, settings};
 use unbraid_experiment::Ending;
 use unbraid_experiment::perturb::retrain::{
-    PUBLISHED, RetrainSettings, RunResult, SCALES, check, line_search_table, retrain, score_tables, to_json, words,
+    PUBLISHED, RetrainSettings, RunResult, SCALES, check, check_factors, line_search_table, retrain, score_tables,
+    to_json, words,
 };
 use unbraid_experiment::perturb::{PerturbFolder, PerturbSettings, Summary, begin, perturb, runs_table};
 use unbraid_report::page::PageTable;
@@ -31,40 +32,40 @@ pub struct Arguments {
     /// Folders of finished runs on the same images; left out, those that FOLDER was begun with
     runs: Vec<PathBuf>,
 
-    /// How much a pixel changes at most, of its range from 0 to 1 [default: 0.1]
-    #[arg(long, value_name = "X")]
+    /// How much a pixel changes at most, of its range from 0 to 1: 1/255 to 0.5 [default: 0.1]
+    #[arg(long, value_name = "X", allow_negative_numbers = true)]
     epsilon: Option<f64>,
 
     /// How often the network that changes images is trained [default: 3000]
-    #[arg(long, value_name = "N")]
+    #[arg(long, value_name = "N", allow_negative_numbers = true)]
     steps: Option<i64>,
 
     /// How many of the most and of the least disentangled runs take part, 1 to 4 [default: 1]
-    #[arg(long, value_name = "N")]
+    #[arg(long, value_name = "N", allow_negative_numbers = true)]
     pairs: Option<i64>,
 
-    /// Images of a batch [default: 64]
-    #[arg(long, value_name = "N")]
+    /// Images of a batch, up to 1048576 [default: 64]
+    #[arg(long, value_name = "N", allow_negative_numbers = true)]
     batch: Option<i64>,
 
-    /// Latents that are drawn for each image [default: 5]
-    #[arg(long, value_name = "N")]
+    /// Latents that are drawn for each image, up to 100 [default: 5]
+    #[arg(long, value_name = "N", allow_negative_numbers = true)]
     samples: Option<i64>,
 
-    /// Batches that the decoders learn from for each one of the network that changes images [default: 3]
-    #[arg(long, value_name = "N")]
+    /// Batches that the decoders learn from for each one of the network that changes images, up to 100 [default: 3]
+    #[arg(long, value_name = "N", allow_negative_numbers = true)]
     decoder_batches: Option<i64>,
 
     /// The step size of Adam [default: 0.0001]
-    #[arg(long, value_name = "X")]
+    #[arg(long, value_name = "X", allow_negative_numbers = true)]
     learning_rate: Option<f64>,
 
     /// Decides all that is random [default: 1]
-    #[arg(long, value_name = "N")]
+    #[arg(long, value_name = "N", allow_negative_numbers = true)]
     seed: Option<i64>,
 
     /// Steps between checkpoints [default: 100]
-    #[arg(long, value_name = "N")]
+    #[arg(long, value_name = "N", allow_negative_numbers = true)]
     checkpoint_every: Option<i64>,
 
     /// Train frameworks again on original, altered and noisy images, and compare their scores
@@ -79,8 +80,8 @@ pub struct Arguments {
     #[arg(long, value_name = "N", requires = "retrain")]
     seeds: Option<u64>,
 
-    /// Train on altered images with main settings multiplied as well [default factors: 0.75,1,1.25,1.5,2]
-    #[arg(long, value_name = "X,X", value_delimiter = ',', num_args = 0..=1, requires = "retrain")]
+    /// Train on altered images with main settings multiplied as well, by numbers up to 1000 [default factors: 0.75,1,1.25,1.5,2]
+    #[arg(long, value_name = "X,X", allow_negative_numbers = true, value_delimiter = ',', num_args = 0..=1, requires = "retrain")]
     line_search: Option<Vec<f64>>,
 
     /// Print JSON
@@ -98,8 +99,12 @@ pub fn run(arguments: &Arguments) -> Result<Outcome> {
     let wanted = arguments.retraining();
     wanted.iter().try_for_each(check)?;
     let mut watcher = Watcher::new()?;
-    let (config, folder, models) = begin(&runs, settings, &arguments.out, &mut watcher)?;
+    let begun = begin(&runs, settings, &arguments.out, &mut watcher);
+    let (config, folder, models) = begun.map_err(|error| arguments.with_place_of_runs(error, &runs))?;
     watcher.finish();
+    if wanted.is_some() {
+        check_factors(&config)?;
+    }
     if !arguments.json {
         print(as_text(&runs_table(&config.chosen_by, &config.runs)))?;
     }
@@ -152,6 +157,15 @@ impl Arguments {
         ];
         table.extend(given.into_iter().filter_map(|(key, value)| Some((key.to_string(), value?))));
         Ok((runs, PerturbSettings::read(&table)?))
+    }
+
+    /// Says where paths of runs come from that were not given, and are no longer there.
+    fn with_place_of_runs(&self, error: Error, runs: &[PathBuf]) -> Error {
+        if !self.runs.is_empty() || runs.iter().all(|run| run.exists()) {
+            return error;
+        }
+        let config = quoted(&self.out.join("config.toml"));
+        error.more_help(format!("the runs stand in {config}; where they moved, name them all, in the same order"))
     }
 
     /// What is to be trained again.

@@ -3,6 +3,7 @@
 use std::ops::Range;
 use std::path::{Path, PathBuf};
 
+use unbraid_data::words::quoted;
 use unbraid_data::{Error, Result, Seed};
 use unbraid_formats::export::export_altered_npz;
 use unbraid_learn::perturbation::Perturbation;
@@ -11,6 +12,7 @@ use super::PerturbFolder;
 use super::bytes::{put_altered, put_noise};
 use super::config::PerturbSettings;
 use super::models::{Known, Models};
+use super::summary::{Summary, checksum};
 use crate::train::Ending;
 use crate::watch::Watch;
 
@@ -49,14 +51,26 @@ impl Alteration<'_> {
         self.perturbation.manipulation().neuron(&self.models.inputs_of(numbers, self.known))
     }
 
-    /// Writes the altered images, and the images with noise, where they are not there yet.
+    /// Writes the altered images, and the images with noise, where they are not there yet, or are no longer what was written.
     pub fn write(&self, folder: &PerturbFolder, watch: &mut dyn Watch) -> Result<Ending> {
         let files: [(PathBuf, &str, &Change<'_>); 2] = [
             (folder.perturbed_path(), "writing altered images", &|numbers, images| self.alter(numbers, images)),
             (folder.noise_path(), "writing images with noise", &|numbers, images| self.add_noise(numbers, images)),
         ];
+        let known = match folder.summary_path().exists() {
+            true => Summary::read(folder)?.checksums,
+            false => None,
+        };
         let mut ending = Ending::FinishedBefore(self.settings.steps);
-        for (path, stage, change) in files.into_iter().filter(|(path, _, _)| !path.exists()) {
+        for (position, (path, stage, change)) in files.into_iter().enumerate() {
+            if path.exists() {
+                match &known {
+                    Some(known) if checksum(&path)? != known[position] => {
+                        watch.note(&format!("{} is not what was written, and is written again", quoted(&path)));
+                    }
+                    _ => continue,
+                }
+            }
             ending = self.write_file(&path, stage, change, watch)?;
             if ending != Ending::Finished {
                 break;

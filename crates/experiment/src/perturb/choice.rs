@@ -39,6 +39,7 @@ pub fn choose(paths: &[PathBuf], settings: PerturbSettings, watch: &mut dyn Watc
     }
     let scores = score(paths, metric, watch)?;
     let models = paths.iter().map(|path| model_fingerprint(path)).collect::<Result<Vec<_>>>()?;
+    check_models(paths, &models)?;
     let mut order: Vec<usize> = (0..paths.len()).collect();
     order.sort_by(|&a, &b| scores[a].total_cmp(&scores[b]));
     let rank = |run: usize| order.iter().position(|&other| other == run).expect("every run has a rank");
@@ -47,6 +48,12 @@ pub fn choose(paths: &[PathBuf], settings: PerturbSettings, watch: &mut dyn Watc
         rank if rank >= paths.len() - settings.pairs => Side::Disentangled,
         _ => Side::Between,
     };
+    let (least, most) = (scores[order[0]], scores[order[order.len() - 1]]);
+    if least == most {
+        watch.note(&format!(
+            "all runs have a {metric} of {least:.4}: which are called entangled follows from their order alone"
+        ));
+    }
     let runs = paths.iter().zip(models).enumerate().map(|(run, (path, model))| {
         Ok(GivenRun { path: whole_path(path)?, score: scores[run], side: side(run), model })
     });
@@ -62,6 +69,17 @@ fn check_count(paths: &[PathBuf], settings: &PerturbSettings) -> Result<()> {
     let found = counted(paths.len(), "run");
     Err(Error::new(format!("{found} cannot give {} of the most and the least disentangled models", settings.pairs))
         .help(format!("give {wanted} runs or more, trained on the same images with several seeds")))
+}
+
+/// Refuses a model that comes twice, by another path or in a copy: it would be its own rival.
+fn check_models(paths: &[PathBuf], models: &[String]) -> Result<()> {
+    for (position, model) in models.iter().enumerate() {
+        if let Some(first) = models[..position].iter().position(|other| other == model) {
+            let [one, other] = [first, position].map(|run| quoted(&paths[run]));
+            return Err(Error::new(format!("{other} holds the same model as {one}")).help("leave one out"));
+        }
+    }
+    Ok(())
 }
 
 /// The path as a config holds it: from whichever folder a command is called later, it leads there.
@@ -186,6 +204,16 @@ mod tests {
         assert_eq!(note(&["seed=2", "metrics=[]", "training.checkpoint_every=7"]), None);
         let found = note(&["framework.beta=8", "training.steps=9", "seed=3"]).unwrap();
         assert_eq!(found, "the runs differ in more than their seeds: framework.beta and training.steps");
+    }
+
+    #[test]
+    fn a_model_that_comes_twice_is_refused() {
+        let check = |models: [&str; 3]| {
+            check_models(&["a".into(), "b".into(), "c".into()], &models.map(String::from))
+                .map_err(|error| error.to_string())
+        };
+        assert!(check(["1", "2", "3"]).is_ok());
+        assert!(check(["1", "2", "1"]).unwrap_err().starts_with("c holds the same model as a"));
     }
 
     #[test]

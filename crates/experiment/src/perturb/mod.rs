@@ -68,6 +68,14 @@ pub fn perturb(
     watch: &mut dyn Watch,
 ) -> Result<Ending> {
     let _held = hold_file(&folder.config_path(), folder.path())?;
+    // Runs that moved are found at their new places from now on; the new file is held as well.
+    let _held_too = match read_whole(&folder.config_path())? == config.to_toml().as_bytes() {
+        true => None,
+        false => {
+            write_whole(&folder.config_path(), config.to_toml().as_bytes())?;
+            Some(hold_file(&folder.config_path(), folder.path())?)
+        }
+    };
     remove_leftovers(folder.path())?;
     let mut perturbation = models.perturbation(config)?;
     let path = folder.checkpoint_path();

@@ -13,11 +13,12 @@ use super::retrain::{RunResult, line_search_table, score_tables, words};
 use super::summary::Summary;
 
 const CHANGES: &str = "Images as they were, what was added to them (grey: nothing; white: epsilon more; black: epsilon less), and as they are now; beside them the control, \
-    uniform noise of the same size. The learned change has a pattern that follows the factors; noise has none (T4 figure 4.3).";
+    uniform noise of the same size. A change that follows the factors has a pattern; noise has none (T4 figure 4.3).";
 const NEURON: &str = "The one number that the whole change of an image is drawn from, over each factor, for some images; lines are means. \
     A factor along which it moves is one that the change depends on (T4 4.3.1).";
 const LOSSES: &str = "Losses of the decoders on the altered images, at each batch of the manipulation network. It lowers the first: the loss of the entangled models less that of the \
-    disentangled ones. Both may rise, since altered images are harder to draw, and what was gained may shrink again while the decoders learn what was added.";
+    disentangled ones. Below 0 the entangled models draw the altered images better, which is what T4 4.2.4 wants. Both losses may rise or fall, with the contrast of the altered images, and what was gained \
+    may shrink again while the decoders learn what was added. Pale lines are single steps, dark ones means over some.";
 const MIG: &str = "MIG of every run, a bar at the mean over seeds. Where the altered images lie below both others the change, and not its size, entangles the framework (T4 table 4.2).";
 const FACTORS: &str = "MIG of each factor (T4 figure 4.9, which finds that it falls for all of them).";
 const LINE_SEARCH: &str = "MIG on the altered images with the main setting multiplied. Runs with fewer active latents than factors are left out (T4 figure 4.4).";
@@ -55,7 +56,7 @@ pub fn write_page(folder: &PerturbFolder, summary: &Summary, results: &[RunResul
         tables,
         figures,
         notes: notes(summary, results),
-        commands: commands(folder),
+        commands: commands(folder, summary),
     };
     write_whole(&folder.page_path(), doctor_page(&page).as_bytes())
 }
@@ -108,9 +109,9 @@ fn notes(summary: &Summary, results: &[RunResult]) -> Vec<String> {
     notes
 }
 
-fn commands(folder: &PerturbFolder) -> Vec<(String, String)> {
+fn commands(folder: &PerturbFolder, summary: &Summary) -> Vec<(String, String)> {
     let path = quoted(folder.path());
-    vec![
+    let mut commands = vec![
         (
             "train other frameworks on original, noisy and altered images".to_string(),
             format!("unbraid perturb --out {path} --retrain"),
@@ -123,5 +124,10 @@ fn commands(folder: &PerturbFolder) -> Vec<(String, String)> {
             ),
         ),
         ("look at them".to_string(), format!("unbraid data show {}", quoted(&folder.perturbed_path()))),
-    ]
+    ];
+    // Without factors there is nothing to score other frameworks by.
+    if summary.chosen_by != "mig" {
+        commands.remove(0);
+    }
+    commands
 }

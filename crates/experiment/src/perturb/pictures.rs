@@ -22,6 +22,8 @@ const MEASURED: usize = 1000;
 pub struct Changed {
     /// The mean of their changes' sizes, of a range from 0 to 1.
     pub mean: f64,
+    /// The greatest of them, of 255.
+    pub largest: u8,
     /// Of how many images.
     pub n_images: usize,
 }
@@ -87,17 +89,18 @@ pub fn neuron_picture(alteration: &Alteration<'_>, name: &str) -> Canvas {
 /// How much pixels changed.
 pub fn measure_change(dataset: &dyn Dataset, seed: u64, change: &Change<'_>) -> Result<Changed> {
     let numbers = drawn(dataset.n_images(), MEASURED, seed);
-    let mut sum = 0_u64;
+    let (mut sum, mut largest) = (0_u64, 0);
     for &number in &numbers {
         let before = bytes_of(dataset, number)?;
         let mut after = before.clone();
         change(number..number + 1, &mut after);
         for (before, after) in before.iter().zip(&after) {
-            sum += u64::from(before.abs_diff(*after));
+            let change = before.abs_diff(*after);
+            (sum, largest) = (sum + u64::from(change), largest.max(change));
         }
     }
     let n_values = numbers.len() * dataset.image_shape().n_pixels();
-    Ok(Changed { mean: sum as f64 / 255.0 / n_values as f64, n_images: numbers.len() })
+    Ok(Changed { mean: sum as f64 / 255.0 / n_values as f64, largest, n_images: numbers.len() })
 }
 
 /// As many different image numbers as are wanted, drawn from the stream `shown images`, in rising order. Evenly spread ones would all have the same value

@@ -1,7 +1,12 @@
 //! What a perturbation came to, in numbers: `perturb.json`.
 
+use std::fs::File;
+use std::io::Read;
+use std::path::Path;
+
 use serde::{Deserialize, Serialize};
 use unbraid_data::whole_file::{read_text, write_whole};
+use unbraid_data::words::counted;
 use unbraid_data::{Error, Result};
 use unbraid_report::read_losses;
 
@@ -26,6 +31,9 @@ pub struct Summary {
     pub mean_change: f64,
     /// The same of the images with noise.
     pub mean_noise: f64,
+    /// The greatest change of a byte, over the same images; not known of perturbations of earlier versions.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub largest_change: Option<u8>,
     /// Over how many images.
     pub measured_images: usize,
     /// What the manipulation network is given: `factors`, or `codes`.
@@ -38,6 +46,9 @@ pub struct Summary {
     pub first: Losses,
     /// Mean losses of the last steps.
     pub last: Losses,
+    /// The CRC-32 of `perturbed.npz` and `noise.npz`; not known of perturbations of earlier versions.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub checksums: Option<[String; 2]>,
 }
 
 /// Mean losses of some steps.
@@ -81,24 +92,40 @@ impl Summary {
             most_bytes: most_change(config.perturb.epsilon),
             mean_change: altered.mean,
             mean_noise: noise.mean,
+            largest_change: Some(altered.largest),
             measured_images: altered.n_images,
             inputs: inputs.to_string(),
             chosen_by: config.chosen_by.clone(),
             runs: config.runs.clone(),
             first: losses(true),
             last: losses(false),
+            checksums: Some([checksum(&folder.perturbed_path())?, checksum(&folder.noise_path())?]),
         })
     }
 
     /// What was done and what came of it, in two sentences.
     pub fn in_words(&self) -> String {
-        let Self { epsilon, most_bytes, mean_change, first, last, .. } = self;
+        let Self { first, last, .. } = self;
         let went = if last.difference < first.difference { "went from" } else { "did not fall: it went from" };
+        let better = if last.difference < 0.0 { "entangled" } else { "disentangled" };
         format!(
-            "Every pixel was changed by at most {epsilon} ({most_bytes} of 255; {mean_change:.3} on average). The loss of the entangled models less that \
-             of the disentangled ones {went} {:.2} to {:.2}.",
-            first.difference, last.difference
+            "{} The loss of the entangled models less that of the disentangled ones {went} {:.2} to {:.2}: the {better} ones draw the altered images \
+             better.",
+            self.change_in_words(),
+            first.difference,
+            last.difference
         )
+    }
+
+    fn change_in_words(&self) -> String {
+        let Self { epsilon, most_bytes, mean_change, measured_images, .. } = self;
+        if self.largest_change == Some(0) {
+            return format!("No pixel of {} changed, where {epsilon} was allowed.", counted(*measured_images, "image"));
+        }
+        let mean = if *mean_change < 5e-4 { format!("{mean_change:.1e}") } else { format!("{mean_change:.3}") };
+        let largest = self.largest_change.filter(|largest| largest < most_bytes);
+        let largest = largest.map_or(String::new(), |largest| format!(", {largest} at most was found"));
+        format!("Every pixel was changed by at most {epsilon} ({most_bytes} of 255{largest}; {mean} on average).")
     }
 
     /// Writes `perturb.json`.
@@ -110,7 +137,22 @@ impl Summary {
     /// Reads `perturb.json`.
     pub fn read(folder: &PerturbFolder) -> Result<Self> {
         let path = folder.summary_path();
-        serde_json::from_str(&read_text(&path)?)
-            .map_err(|error| Error::new(format!("{} is no summary: {error}", path.display())))
+        serde_json::from_str(&read_text(&path)?).map_err(|error| {
+            Error::new(format!("{} is no summary: {error}", path.display()))
+                .help("remove it and perturb.html, and the same command writes both again")
+        })
+    }
+}
+
+/// The CRC-32 of a file of any length, eight hexadecimal digits.
+pub(super) fn checksum(path: &Path) -> Result<String> {
+    let unread = |error: std::io::Error| Error::failure(format!("{} cannot be read: {error}", path.display()));
+    let mut file = File::open(path).map_err(unread)?;
+    let (mut hasher, mut part) = (crc32fast::Hasher::new(), vec![0; 1 << 20]);
+    loop {
+        match file.read(&mut part).map_err(unread)? {
+            0 => return Ok(format!("{:08x}", hasher.finalize())),
+            n_bytes => hasher.update(&part[..n_bytes]),
+        }
     }
 }

@@ -1,7 +1,7 @@
 //! The frameworks that T4 trains on original, altered and noisy data, with their main settings (table 4.1) and published scores (tables 4.2 to 4.5), both
 //! of dSprites.
 
-use unbraid_data::error::unknown_name;
+use unbraid_data::error::did_you_mean;
 use unbraid_data::{Error, Result};
 
 /// A mean over ten seeds and its standard deviation.
@@ -102,7 +102,10 @@ pub fn chosen(names: &[String]) -> Result<Vec<&'static Retrained>> {
     }
     for (position, name) in names.iter().enumerate() {
         if !FRAMEWORKS.iter().any(|row| row.name == name) {
-            return Err(unknown_name("framework of table 4.2", name, FRAMEWORKS.iter().map(|row| row.name)));
+            let names: Vec<&str> = FRAMEWORKS.iter().map(|row| row.name).collect();
+            let close = did_you_mean(name, names.iter().copied());
+            return Err(Error::new(format!("--frameworks: \"{name}\" is none that is trained again{close}"))
+                .help(format!("wanted some of {}", names.join(", "))));
         }
         if names[..position].contains(name) {
             return Err(Error::new(format!("framework \"{name}\" is named twice")).help("leave one out"));
@@ -134,7 +137,11 @@ mod tests {
         };
         assert_eq!(names(&[]).unwrap().len(), 7);
         assert_eq!(names(&["ada_gvae", "ae"]).unwrap(), ["ae", "ada_gvae"]);
-        assert!(names(&["beta_vea"]).unwrap_err().to_string().contains("did you mean \"beta_vae\"?"));
+        let message = names(&["beta_vea"]).unwrap_err().to_string();
+        assert!(
+            message.contains("did you mean \"beta_vae\"?") && message.contains("some of ae, beta_vae,"),
+            "{message}"
+        );
         assert!(names(&["ae", "ae"]).is_err());
     }
 }

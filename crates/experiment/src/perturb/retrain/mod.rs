@@ -94,12 +94,18 @@ pub fn check(settings: &RetrainSettings) -> Result<()> {
     Err(Error::new(format!("--seeds is {}", settings.seeds)).help(format!("wanted 1 to {MOST_SEEDS}")))
 }
 
+/// Refuses images by whose factors no run could be scored.
+pub fn check_factors(config: &PerturbConfig) -> Result<()> {
+    match config.chosen_by.as_str() {
+        "mig" => Ok(()),
+        _ => Err(Error::new("the images have no factors, by which runs could be scored")
+            .help("--retrain needs a dataset with factors; perturbed.npz can be trained on as any dataset")),
+    }
+}
+
 /// The given runs and their configs.
 fn given_runs(config: &PerturbConfig) -> Result<Vec<(PathBuf, Config)>> {
-    if config.chosen_by != "mig" {
-        return Err(Error::new("the images have no factors, by which runs could be scored")
-            .help("--retrain needs a dataset with factors; perturbed.npz can be trained on as any dataset"));
-    }
+    check_factors(config)?;
     config.runs.iter().map(|run| Ok((run.path.clone(), read_config(&RunFolder::open(&run.path)?)?))).collect()
 }
 

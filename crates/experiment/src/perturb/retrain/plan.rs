@@ -234,9 +234,8 @@ fn trains_alike(given: &Config, wanted: &Config) -> bool {
 pub fn check_scales(scales: &[f64]) -> Result<()> {
     let wrong = |scale: &&f64| !(**scale > 0.0 && **scale <= 1000.0);
     if let Some(scale) = scales.iter().find(wrong) {
-        return Err(
-            Error::new(format!("--line-search: {scale} is no scale of a setting")).help("wanted numbers above 0")
-        );
+        return Err(Error::new(format!("--line-search: {scale:?} is no scale of a setting"))
+            .help("wanted numbers above 0, up to 1000"));
     }
     match (1..scales.len()).find(|&position| scales[..position].contains(&scales[position])) {
         None => Ok(()),

@@ -99,11 +99,14 @@ fn a_page_is_written_with_its_pictures_and_goes_when_training_goes_on() {
     assert!(!place.path("a/inspect").exists());
 }
 
+/// Makes both latents active.
+const ACTIVE: [&str; 3] = ["framework.beta=0.01", "training.learning_rate=0.01", "training.steps=200"];
+
 #[test]
 fn several_runs_are_set_against_their_scores() {
     let place = Place::new();
     for (seed, name) in [("seed=1", "a"), ("seed=2", "b"), ("seed=3", "c")] {
-        train(&place, name, &["metrics=[{name='mig'},{name='ds'}]", seed]);
+        train(&place, name, &[&["metrics=[{name='mig'},{name='ds'}]", seed], &ACTIVE[..]].concat());
     }
     let found = inspected(&place, &["a", "b", "c"]);
     let agreement = &found["orthogonality_and_disentanglement"]["mig"];
@@ -126,6 +129,10 @@ fn several_runs_are_set_against_their_scores() {
     // Pictures of a run that is no longer asked for go.
     place.output(&["inspect", "a", "b"]);
     assert!(place.path("inspect/2-eigen-images.png").exists() && !place.path("inspect/3-eigen-images.png").exists());
+    // A run without an active latent has no directions to compare, and does not count.
+    train(&place, "passive", &["metrics=[{name='mig'},{name='ds'}]"]);
+    let four = inspected(&place, &["a", "b", "c", "passive"]);
+    assert_eq!(four["orthogonality_and_disentanglement"]["mig"], *agreement);
     let two = inspected(&place, &["a", "b"]);
     let undefined = &two["orthogonality_and_disentanglement"]["mig"]["undefined"];
     assert!(undefined.as_str().unwrap().contains("3 or more"), "{undefined}");
@@ -142,7 +149,6 @@ fn what_does_not_apply_says_why() {
             "relative KL error",
             "probabilities of classes",
         ),
-        (&["training.steps=5"], "relative KL error over training", "it ended before its first checkpoint"),
         (&["framework={name='qlae'}"], "variances, KL and budgets of latents", "take a few values"),
         (&["framework={name='pcl'}"], "Jacobians, DtO, singular values and pictures", "the model has no decoder"),
         (
@@ -161,6 +167,28 @@ fn what_does_not_apply_says_why() {
         let line = text.lines().find(|line| line.starts_with("left out: ") && line.contains(what));
         assert!(line.is_some_and(|line| line.contains(why)), "{changes:?}: {text}");
         assert!(place.path("a/inspect/inspect.html").exists());
+    }
+}
+
+#[test]
+fn the_last_step_is_logged_and_files_that_are_missing_are_named() {
+    let place = Place::new();
+    train(&place, "a", &["training.steps=25", NO_METRICS]);
+    let steps = || -> Vec<String> {
+        let text = fs::read_to_string(place.path("a/posteriors.csv")).unwrap();
+        text.lines().skip(1).map(|line| line.split(',').next().unwrap().to_string()).collect()
+    };
+    assert_eq!(steps(), ["10", "20", "25"]);
+    // Trained longer, it has the rows of a run that was never stopped.
+    place.output(&["resume", "a", "--set", "training.steps=32"]);
+    assert_eq!(steps(), ["10", "20", "30", "32"]);
+    fs::remove_file(place.path("a/posteriors.csv")).unwrap();
+    let found = inspected(&place, &["a"]);
+    assert!(found["left_out"]["relative KL error over training"].as_str().unwrap().contains("no posteriors.csv"));
+    fs::remove_file(place.path("a/log_variances.npy")).unwrap();
+    for command in ["inspect", "pca"] {
+        let refused = place.refusal(&[command, "a"], 2);
+        assert!(refused.contains("log_variances.npy"), "{refused}");
     }
 }
 
@@ -188,6 +216,9 @@ fn what_cannot_be_is_refused() {
     assert!(place.refusal(&["inspect", "a", "--plane", "1,1"], 2).contains("two different numbers"));
     assert!(place.refusal(&["inspect", "a", "--alpha", "-1"], 2).contains("alpha is -1"));
     assert!(place.refusal(&["inspect", "a", "--alpha", "NaN"], 2).contains("alpha is NaN"));
+    assert!(place.refusal(&["inspect", "a", "--alpha", "1e38"], 2).contains("at most 1000000"));
+    assert!(place.refusal(&["inspect", "a", "--plane", "-1,0"], 2).contains("such as 0,3"));
+    assert!(place.refusal(&["inspect", "a", "./a"], 2).contains("./a is named twice"));
     place.refusal(&["inspect", "a", "--images", "0"], 2);
     place.write("file", "");
     place.refusal(&["inspect", "a", "--out", "file"], 2);

@@ -93,6 +93,19 @@ pub fn read_codes(folder: &RunFolder, config: &Config) -> Result<LabelledCodes> 
     Ok(data)
 }
 
+/// The codes of a run whose model is open, with the posterior variances that it gives them.
+pub fn read_codes_of(run: &TrainedRun) -> Result<LabelledCodes> {
+    let data = read_codes(&run.folder, &run.config)?;
+    if data.extras().log_variances.is_none() && run.model.has_diagonal_posterior() {
+        let place = quoted(run.folder.path());
+        return Err(Error::new(format!("{place} has codes without their posterior variances, log_variances.npy"))
+            .help(format!(
+                "put it back, or remove codes.npy too, and `unbraid resume {place}` encodes the images again"
+            )));
+    }
+    Ok(data)
+}
+
 /// The codes of a run with the Jacobians that it saved, or with the reason why there are none.
 pub fn with_saved_jacobians(folder: &RunFolder, data: LabelledCodes) -> Result<LabelledCodes> {
     match folder.read_jacobians()? {

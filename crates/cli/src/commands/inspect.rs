@@ -46,22 +46,23 @@ pub struct Arguments {
     #[arg(long)]
     exact: bool,
 
-    /// How far eigen-images and planes go to each side of the mean code
+    /// How far eigen-images and planes go to each side of the mean code, above 0 and up to 1000000
     #[arg(long, value_name = "A", default_value_t = 2.5, allow_negative_numbers = true)]
     alpha: f64,
 
     /// Two latents that are moved against each other, such as 0,3; may be given several times [default: the first two in order]
-    #[arg(long, value_name = "I,J")]
+    #[arg(long, value_name = "I,J", allow_hyphen_values = true)]
     plane: Vec<String>,
 
-    /// At how many images the decoder's Jacobian is taken
-    #[arg(long, value_name = "N", default_value_t = 100, value_parser = clap::value_parser!(u64).range(1..=MOST_IMAGES))]
+    /// At how many images the decoder's Jacobian is taken, 1 to 100000
+    #[arg(long, value_name = "N", default_value_t = 100, value_parser = clap::value_parser!(u64).range(1..=MOST_IMAGES), allow_negative_numbers = true)]
     images: u64,
 }
 
 /// Carries out the command.
 pub fn run(arguments: &Arguments) -> Result<Outcome> {
     let settings = arguments.settings()?;
+    check_named_once(&arguments.runs)?;
     let mut progress = Progress::new();
     let mut inspected = Vec::new();
     for path in &arguments.runs {
@@ -119,6 +120,17 @@ impl Arguments {
         }
         Ok(())
     }
+}
+
+/// Refuses a run that is named twice, by whichever path: it would count as two.
+fn check_named_once(runs: &[PathBuf]) -> Result<()> {
+    let places: Vec<Option<PathBuf>> = runs.iter().map(|run| run.canonicalize().ok()).collect();
+    for (position, place) in places.iter().enumerate() {
+        if place.is_some() && places[..position].contains(place) {
+            return Err(Error::new(format!("{} is named twice", runs[position].display())).help("leave one out"));
+        }
+    }
+    Ok(())
 }
 
 /// `0,3` or `z0,z3`.

@@ -38,8 +38,8 @@ pub struct Arguments {
     #[arg(long, value_name = "KEY=VALUE")]
     set: Vec<String>,
 
-    /// Components; of a run at least as many as it has active latents
-    #[arg(long, value_name = "N", default_value_t = 10, value_parser = clap::value_parser!(u64).range(1..=256))]
+    /// Components, 1 to 256; of a run at least as many as it has active latents
+    #[arg(long, value_name = "N", default_value_t = 10, value_parser = clap::value_parser!(u64).range(1..=256), allow_negative_numbers = true)]
     components: u64,
 
     /// Images to take, drawn where there are more: a number, or all [default: 50000, or a gigabyte of pixels]
@@ -129,6 +129,9 @@ impl Arguments {
         }
         let chosen = Chosen { name: self.what.clone(), set: self.set.clone() };
         let (dataset, given) = chosen.open_with_settings().map_err(|error| match error.is_about_a_name() {
+            true if path.is_file() => {
+                error.more_help("there is a file called so, but none of images: wanted an .npz file")
+            }
             true => error.more_help("nor is there a file or the folder of a run called so"),
             false => error,
         })?;

@@ -93,7 +93,7 @@ pub struct LatentFacts {
     pub direction_norm: Option<f64>,
     /// Mean of `|J_j|^2 s_j^2`, in pixels as the loss sees them.
     pub noise_cost: Option<f64>,
-    /// The same over what is best at the run's price of a nat; 1 is best.
+    /// The same over what is best at the run's price of a nat, with the mean variance at the same codes; 1 is best.
     pub of_optimum: Option<f64>,
 }
 
@@ -120,6 +120,8 @@ pub(super) fn facts_of_latents(
             let share = |budget: f64| whole_budget.filter(|whole| *whole > 0.0).map(|whole| budget.max(0.0) / whole);
             let noise_cost =
                 sampled.filter(|_| posterior == Posterior::Diagonal).and_then(|sampled| sampled.noise_cost(latent));
+            // Both sides are of the same codes.
+            let sampled_variance = sampled.and_then(|sampled| sampled.mean_variance(latent));
             LatentFacts {
                 latent,
                 deviation,
@@ -131,7 +133,7 @@ pub(super) fn facts_of_latents(
                 jacobian_norm: finite(sampled.map(|sampled| sampled.mean_norm(latent))),
                 direction_norm: finite(sampled.map(|sampled| sampled.norm_of_mean(latent))),
                 noise_cost,
-                of_optimum: finite(optimum_ratio(noise_cost, variance, price)),
+                of_optimum: finite(optimum_ratio(noise_cost, sampled_variance, price)),
             }
         })
         .collect();

@@ -26,7 +26,7 @@ use self::latents::{facts_of_latents, price_of_a_nat};
 use self::pictures::why_no_pictures;
 use self::sampled::Sampled;
 use crate::jacobians::Way;
-use crate::measure::read_codes;
+use crate::measure::read_codes_of;
 use crate::trained_run::TrainedRun;
 use crate::watch::Watch;
 
@@ -57,6 +57,9 @@ impl Default for InspectSettings {
         Self { images: 100, way: Way::Differences, alpha: 2.5, planes: Vec::new() }
     }
 }
+
+/// Farther from the mean code than this no decoder was asked by any image.
+const MOST_ALPHA: f64 = 1e6;
 
 /// What an image's code comes with.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -136,6 +139,8 @@ pub struct Inspection {
     pub framework: String,
     /// The dataset's name.
     pub dataset: String,
+    /// The fingerprint of its images, where the run kept one.
+    pub images: Option<String>,
     /// The run's seed.
     pub seed: u64,
     /// The step that its model is of.
@@ -184,6 +189,18 @@ impl Inspection {
         reasons.into_iter().map(|(names, why)| (listed(&names), why.to_string())).collect()
     }
 
+    /// DtO of all latents, where it can be compared with that of other runs: the codes of two latents or more vary. A single latent is always on its axis.
+    pub fn compared_dto(&self) -> Option<f64> {
+        let varying = if self.n_active().is_some() { &self.active_directions } else { &self.directions };
+        varying.as_ref().filter(|directions| directions.n_latents > 1)?;
+        self.directions.as_ref()?.dto
+    }
+
+    /// The same of the latents whose codes vary.
+    pub fn compared_active_dto(&self) -> Option<f64> {
+        self.active_directions.as_ref().filter(|directions| directions.n_latents > 1)?.dto
+    }
+
     /// One of [`Inspection::scores`].
     pub fn score(&self, name: &str) -> Option<f64> {
         let (_, score) = self.scores.iter().find(|(known, _)| *known == name)?;
@@ -204,7 +221,7 @@ pub struct Inspected {
 /// Opens a run and looks inside.
 pub fn inspect(path: &Path, settings: &InspectSettings, watch: &mut dyn Watch) -> Result<Inspected> {
     let run = TrainedRun::open(path)?;
-    let data = read_codes(&run.folder, &run.config)?;
+    let data = read_codes_of(&run)?;
     check(&run, &data, settings)?;
     watch.stage("inspecting", 0);
     let found = look_inside(&run, &data, settings)?;
@@ -215,8 +232,9 @@ fn check(run: &TrainedRun, data: &LabelledCodes, settings: &InspectSettings) -> 
     if settings.images == 0 {
         return Err(Error::new("0 images are asked for").help("wanted 1 or more"));
     }
-    if !(settings.alpha > 0.0 && settings.alpha <= 1e6) {
-        return Err(Error::new(format!("alpha is {}", settings.alpha)).help("wanted a number above 0, such as 2.5"));
+    if !(settings.alpha > 0.0 && settings.alpha <= MOST_ALPHA) {
+        return Err(Error::new(format!("alpha is {:?}", settings.alpha))
+            .help(format!("wanted a number above 0, such as 2.5, and at most {MOST_ALPHA}")));
     }
     check_planes(run, data.n_latents(), &settings.planes)
 }
@@ -263,6 +281,7 @@ fn look_inside(run: &TrainedRun, data: &LabelledCodes, settings: &InspectSetting
         name: run.folder.name(),
         framework: run.config.framework.name.clone(),
         dataset: run.config.dataset.name.clone(),
+        images: run.folder.read_dataset()?.map(|record| record.fingerprint),
         seed: run.config.seed,
         step: run.step,
         posterior,

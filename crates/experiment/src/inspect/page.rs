@@ -5,14 +5,14 @@ use std::path::{Path, PathBuf};
 use unbraid_data::Result;
 use unbraid_data::folders::remove_files;
 use unbraid_data::whole_file::{create_folder, write_whole};
-use unbraid_data::words::quoted;
+use unbraid_data::words::{counted, quoted};
 use unbraid_report::Canvas;
 use unbraid_report::figures::curves::Panels;
 use unbraid_report::page::{Folded, InspectPage, PageFigure, PageTable, inspect_page};
 
 use super::pictures::{
-    codes, eigen_images, latents_over_training, local_decoders, orthogonality_and_scores, plane, planes,
-    relative_errors, why_no_pictures,
+    EIGEN_ROWS, codes, eigen_images, latents_over_training, local_decoders, n_movable, n_of_mean_code,
+    orthogonality_and_scores, plane, planes, relative_errors, why_no_pictures,
 };
 use super::table::latents_caption;
 use super::{
@@ -21,10 +21,10 @@ use super::{
 use crate::jacobians::Way;
 use crate::pictures::narrow_name;
 
-const EIGEN: &str = "The decoder at the mean code of 300 images in the middle column, and in each row one latent moved to both sides, those with the least mean posterior variance first: what the first ones do changes the image most (T4 figure 3.6). A row without change is a passive latent.";
+const EIGEN: &str = "in the middle column, and in each row one latent moved to both sides, those with the least mean posterior variance first: what the first ones do changes the image most (T4 figure 3.6). A row without change is a passive latent.";
 const PLANE: &str = "Two latents moved against each other around the mean code. Where columns change one thing and rows another, the two are a cartesian pair (T4 figure 4.10); where one thing changes with the angle and another with the distance from the middle, a polar one (T4 figure 4.11).";
-const REGIME: &str = "How far the divergence is from what the active latents alone have (T4 equation 3.38), on images that are scored, at each checkpoint. Below the line of 3 % each latent is wholly active or passive (T4 table 3.2 tells how soon).";
-const LATENTS: &str = "Mean posterior variance and deviation of means of each latent while the run was trained. Passive latents go to a variance of 1 and a deviation of 0, active ones to a small variance and a deviation of about 1 (T4 definition 1).";
+const REGIME: &str = "How far the divergence is from what the active latents alone have (T4 equation 3.38), of up to 256 of the images that are scored, at each checkpoint and after the last step. Below the line of 3 % each latent is wholly active or passive (T4 table 3.2 tells how soon).";
+const LATENTS: &str = "Mean posterior variance and deviation of means of each latent while the run was trained, of up to 256 images. Passive latents go to a variance of 1 and a deviation of 0, active ones to a small variance and a deviation of about 1 (T4 definition 1).";
 const LOCAL: &str = "Left: the distance of the decoder's own directions from the latents' axes at each of the sampled codes, beside that of rotations drawn at random; 0 is a latent for each direction (T4 equation 3.25, table 3.3). Right: by how much the decoder stretches codes along these directions, of the first eight. Bars are means. Neighbours at the same height leave it open which way their latents are turned (T4 3.3.4).";
 const CODES: &str = "Codes of some of the points, told apart by which half of each factor they lie in. Quarters whose borders run along the axes are aligned with the factors (T4 figure 3.5 shows the opposite).";
 const SEVERAL: &str = "A point for each run. Where points fall from left to right, runs whose latents move images in directions of their own are the disentangled ones (T4 figure 3.4).";
@@ -95,7 +95,7 @@ pub fn write_page_of_several(
         });
     }
     let (header, rows) = several_rows(several);
-    let caption = "DtO of all latents, and of those whose codes vary, each beside what a rotation drawn at random has; the relative KL error at the end, and from when on it stays below 3 % (share of all checkpoints); DS and MIG as the run scored them.";
+    let caption = "DtO of all latents, and of those whose codes vary, each beside what a rotation drawn at random has; the relative KL error at the end, and from when on it stays below 3 % (share of all checkpoints, of up to 256 images); DS and MIG as the run scored them.";
     let told = several.verdict();
     let page = InspectPage {
         title: format!("Inside {} runs", runs.len()),
@@ -156,7 +156,8 @@ impl Sheet {
             };
         }
         let (canvas, narrow) = eigen_images(inspected, settings)?;
-        let mut figures = vec![self.add("nonlinear eigen-images", "eigen-images", EIGEN, &canvas, Some(narrow))?];
+        let caption = eigen_caption(inspected);
+        let mut figures = vec![self.add("nonlinear eigen-images", "eigen-images", &caption, &canvas, Some(narrow))?];
         for [across, up] in planes(inspected, settings) {
             let canvas = plane(inspected, [across, up], settings)?;
             let (name, file) = (format!("plane of z{across} and z{up}"), format!("plane-z{across}-z{up}"));
@@ -198,6 +199,16 @@ fn is_own_picture(name: &str) -> bool {
 /// The directions of the latents whose codes vary, where there are several; else of all.
 fn shown_directions(found: &Inspection) -> Option<&Directions> {
     found.active_directions.as_ref().filter(|directions| directions.n_latents > 1).or(found.directions.as_ref())
+}
+
+/// What is drawn, of how many images, and of how many of the latents.
+fn eigen_caption(inspected: &Inspected) -> String {
+    let images = counted(n_of_mean_code(&inspected.data), "image");
+    let shown = match n_movable(inspected) {
+        movable if movable > EIGEN_ROWS => format!(" The first {EIGEN_ROWS} of {movable} latents are drawn."),
+        _ => String::new(),
+    };
+    format!("The decoder at the mean code of {images} {EIGEN}{shown}")
 }
 
 /// With a capital and a full stop.

@@ -19,7 +19,7 @@ use crate::trained_run::TrainedRun;
 /// How many images the mean code is of (T4 3.3.5).
 const MEAN_OF: usize = 300;
 /// How many latents have eigen-images, the first in order.
-const EIGEN_ROWS: usize = 10;
+pub(super) const EIGEN_ROWS: usize = 10;
 /// How many pictures stand beside each other.
 const COLUMNS: usize = 7;
 /// The same where there is little room.
@@ -50,10 +50,20 @@ fn movable<'a>(run: &TrainedRun, found: &'a Inspection) -> Vec<&'a LatentFacts> 
     found.latents.iter().filter(|facts| moved.contains(&Moved::Latent(facts.latent))).collect()
 }
 
+/// How many latents can be moved along a range.
+pub(super) fn n_movable(inspected: &Inspected) -> usize {
+    movable(&inspected.run, &inspected.found).len()
+}
+
+/// How many images the mean code is of.
+pub(super) fn n_of_mean_code(data: &LabelledCodes) -> usize {
+    MEAN_OF.min(data.n_rows())
+}
+
 /// The mean code of some images, drawn at random and the same for every run of as many.
 fn mean_code(run: &TrainedRun, data: &LabelledCodes) -> Array1<f64> {
     let mut rng = Seed(run.config.rows_seed).stream("images of the mean code");
-    let rows = index::sample(&mut rng, data.n_rows(), MEAN_OF.min(data.n_rows())).into_vec();
+    let rows = index::sample(&mut rng, data.n_rows(), n_of_mean_code(data)).into_vec();
     data.codes().select(Axis(0), &rows).mean_axis(Axis(0)).expect("there is an image")
 }
 
@@ -250,10 +260,11 @@ pub(super) fn codes(data: &LabelledCodes) -> Canvas {
 
 /// DtO against DS and MIG, a point for each run and a series for each framework (T4 figure 3.4).
 pub(super) fn orthogonality_and_scores(several: &Several) -> Option<Canvas> {
+    let has_points = |name: &&str| ["ds", "mig"].iter().any(|score: &&str| !several.points(name, score).is_empty());
+    let frameworks: Vec<&str> = several.frameworks().into_iter().filter(has_points).collect();
     let panel = |score: &str| {
-        let series: Vec<PointSeries> = several
-            .frameworks()
-            .into_iter()
+        let series: Vec<PointSeries> = frameworks
+            .iter()
             .map(|name| PointSeries {
                 name: name.to_string(),
                 points: several.points(name, score),

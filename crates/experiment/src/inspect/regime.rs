@@ -9,14 +9,14 @@ use unbraid_report::posterior_log::{PosteriorRow, polarized_at_end};
 use super::Posterior;
 use crate::trained_run::TrainedRun;
 
-const NO_ROWS: &str = "the run has no posteriors.csv: it ended before its first checkpoint (training.checkpoint_every), or an earlier version made it";
+const NO_ROWS: &str = "the run has no posteriors.csv: an earlier version made it";
 
 /// Relative KL errors of a run.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Regime {
     /// Of the codes that are scored; or why there is none.
     pub at_end: std::result::Result<f64, String>,
-    /// While it was trained, step by step; or why that is not known.
+    /// While it was trained, of up to 256 of them, at each checkpoint and after the last step; or why that is not known.
     pub over_training: std::result::Result<Vec<PosteriorRow>, String>,
 }
 

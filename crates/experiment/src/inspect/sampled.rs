@@ -18,6 +18,8 @@ pub(super) struct Sampled {
     norms: Array2<f64>,
     /// `|J_j|^2 s_j^2` in pixels as the loss sees them, `[codes, latents]`; none where there are no variances.
     noise_costs: Option<Array2<f64>>,
+    /// Posterior variances, `[codes, latents]`, where there are any.
+    variances: Option<Array2<f64>>,
 }
 
 impl Sampled {
@@ -36,11 +38,12 @@ impl Sampled {
         let jacobians = jacobians.mapv(f64::from);
         check_jacobians(data.n_latents(), &jacobians)?;
         let norms = norms_of(&jacobians);
-        let log_variances = data.extras().log_variances.as_ref().map(|table| table.select(Axis(0), &rows));
-        let noise_costs = log_variances.map(|log_variances| {
-            norms_of(&in_units_of_the_loss(&jacobians, dataset)).mapv(|norm| norm * norm) * log_variances.mapv(f64::exp)
-        });
-        Ok(Some(Self { jacobians, norms, noise_costs }))
+        let log_variances = data.extras().log_variances.as_ref();
+        let variances = log_variances.map(|table| table.select(Axis(0), &rows).mapv(f64::exp));
+        let noise_costs = variances
+            .as_ref()
+            .map(|variances| norms_of(&in_units_of_the_loss(&jacobians, dataset)).mapv(|norm| norm * norm) * variances);
+        Ok(Some(Self { jacobians, norms, noise_costs, variances }))
     }
 
     /// How many codes.
@@ -68,6 +71,11 @@ impl Sampled {
     pub(super) fn noise_cost(&self, latent: usize) -> Option<f64> {
         let costs = self.noise_costs.as_ref()?;
         Some(costs.column(latent).sum() / self.n_codes() as f64).filter(|cost| cost.is_finite())
+    }
+
+    /// The mean posterior variance of a latent at these codes.
+    pub(super) fn mean_variance(&self, latent: usize) -> Option<f64> {
+        Some(self.variances.as_ref()?.column(latent).sum() / self.n_codes() as f64)
     }
 
     /// Directions and singular values over some of the latents.

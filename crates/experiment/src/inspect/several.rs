@@ -1,12 +1,15 @@
 //! Several runs: whether latents that move images in directions of their own are the disentangled ones (T4 figure 3.4).
 
 use ndarray::Array1;
+use unbraid_data::words::counted;
 use unbraid_metrics::statistics::spearman::spearman;
 
 use super::{Inspection, verdict};
 
 /// Fewer runs than this say nothing about an order.
 const FEWEST: usize = 3;
+/// A rank correlation below this, in size, is hardly one.
+const CLEAR: f64 = 0.5;
 
 /// How a score goes with the distance to orthogonality over runs.
 #[derive(Debug, Clone, PartialEq)]
@@ -48,10 +51,10 @@ impl Several {
         names
     }
 
-    /// DtO of all latents and a score, of each run of a framework that has both.
+    /// DtO of all latents and a score, of each run of a framework that has both and can be compared.
     pub fn points(&self, framework: &str, score: &str) -> Vec<(f64, f64)> {
         let of_framework = self.runs.iter().filter(|run| run.framework == framework);
-        of_framework.filter_map(|run| Some((run.directions.as_ref()?.dto?, run.score(score)?))).collect()
+        of_framework.filter_map(|run| Some((run.compared_dto()?, run.score(score)?))).collect()
     }
 
     /// Why the runs can hardly be compared, where that is so.
@@ -59,10 +62,18 @@ impl Several {
         let differ = |of: &dyn Fn(&Inspection) -> String| self.runs.iter().any(|run| of(run) != of(&self.runs[0]));
         let latents = differ(&|run| run.latents.len().to_string())
             .then_some("runs have different numbers of latents, with which DtO grows whatever was learned");
-        let datasets =
-            differ(&|run| run.dataset.clone()).then_some("they are of different datasets, whose scores differ anyway");
+        let datasets = differ(&|run| format!("{} {:?}", run.dataset, run.images))
+            .then_some("they are of different datasets, whose scores differ anyway");
         let told: Vec<&str> = latents.into_iter().chain(datasets).collect();
         (!told.is_empty()).then(|| format!("{}.", told.join("; ")))
+    }
+
+    /// The run's name, or its path where another run has the same name.
+    fn name_of(&self, run: &Inspection) -> String {
+        match self.runs.iter().filter(|other| other.name == run.name).count() {
+            1 => run.name.clone(),
+            _ => run.path.display().to_string(),
+        }
     }
 
     /// In one sentence, and run by run.
@@ -70,7 +81,7 @@ impl Several {
         let told: Vec<String> = self.agreements.iter().map(told).collect();
         let careful = self.careful().map(|text| ("Careful".to_string(), text));
         let parts =
-            careful.into_iter().chain(self.runs.iter().map(|run| (run.name.clone(), verdict(run).summary))).collect();
+            careful.into_iter().chain(self.runs.iter().map(|run| (self.name_of(run), verdict(run).summary))).collect();
         super::Verdict { summary: format!("{} runs: {}", self.runs.len(), told.join("; ")), parts }
     }
 }
@@ -82,21 +93,28 @@ fn told(agreement: &Agreement) -> String {
         Err(why) => format!("nothing is known of DtO and {score}, {why}"),
         Ok(correlation) => {
             let how = match *correlation {
-                below if below <= -0.5 => "goes with low DtO",
-                above if above >= 0.5 => "goes with high DtO",
-                _ => "hardly goes with DtO",
+                weak if weak.abs() < CLEAR => "hardly goes with DtO",
+                // So few runs have it by chance, in one of ten orders or more.
+                close if close.abs() <= by_chance(*n_runs) => "may go with DtO by chance alone",
+                below if below < 0.0 => "goes with low DtO",
+                _ => "goes with high DtO",
             };
-            format!("{score} {how} (rank correlation {correlation:.2} over {n_runs})").replace('-', "−")
+            format!("{score} {how} (rank correlation {correlation:.2} over {})", counted(*n_runs, "run"))
+                .replace('-', "−")
         }
     }
+}
+
+/// The size of a rank correlation that one in ten random orders of so many runs passes: 1.64 standard deviations, each `1 / sqrt(n - 1)`.
+fn by_chance(n_runs: usize) -> f64 {
+    1.64 / (n_runs.saturating_sub(1) as f64).sqrt()
 }
 
 fn agreement(runs: &[Inspection], score: &'static str) -> Agreement {
     let of = |dto: &dyn Fn(&Inspection) -> Option<f64>| -> Vec<(f64, f64)> {
         runs.iter().filter_map(|run| Some((dto(run)?, run.score(score)?))).collect()
     };
-    let all = of(&|run| run.directions.as_ref()?.dto);
-    let active = of(&|run| run.active_directions.as_ref()?.dto);
+    let (all, active) = (of(&Inspection::compared_dto), of(&Inspection::compared_active_dto));
     Agreement { score, n_runs: all.len(), with_dto: rank_correlation(&all), with_active_dto: rank_correlation(&active) }
 }
 
@@ -116,6 +134,19 @@ fn rank_correlation(points: &[(f64, f64)]) -> Result<f64, String> {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn few_runs_prove_nothing() {
+        let words = |correlation: f64, n_runs| {
+            told(&Agreement { score: "ds", n_runs, with_dto: Ok(correlation), with_active_dto: Ok(correlation) })
+        };
+        // 1.64 / sqrt(2) is above 1, 1.64 / sqrt(3) is 0.947 and 1.64 / sqrt(15) is 0.42.
+        assert_eq!(words(-1.0, 3), "DS may go with DtO by chance alone (rank correlation −1.00 over 3 runs)");
+        assert!(words(-0.8, 4).starts_with("DS may go with DtO by chance alone"));
+        assert!(words(-1.0, 4).starts_with("DS goes with low DtO"));
+        assert!(words(0.6, 16).starts_with("DS goes with high DtO"));
+        assert!(words(-0.45, 16).starts_with("DS hardly goes with DtO"));
+    }
 
     #[test]
     fn ranks_go_against_each_other_where_low_dto_is_good() {

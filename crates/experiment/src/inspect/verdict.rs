@@ -4,6 +4,7 @@ use unbraid_data::words::{counted, listed};
 use unbraid_report::posterior_log::POLARIZED_BELOW;
 
 use super::{Directions, Inspection, LatentFacts, Regime, Standing};
+use crate::posterior_watch::IMAGES;
 
 /// Below this share of a random rotation's distance latents move images in directions of their own, and above the other they hardly do.
 const OWN_BELOW: f64 = 0.25;
@@ -41,7 +42,7 @@ fn directions(found: &Inspection) -> String {
     match &found.active_directions {
         None if found.n_active().is_none() && all.n_latents > 1 => of_several("they", all),
         None if found.n_active().is_none() => "a single one has nothing to be orthogonal to".to_string(),
-        None => "no latent's codes vary, so that there are no directions to compare".to_string(),
+        None => "no latent's codes have a deviation above 0.5, so that there are no directions to compare".to_string(),
         Some(active) if active.n_latents == 1 => {
             "a single one has nothing to be orthogonal to, so that DtO says nothing".to_string()
         }
@@ -90,7 +91,7 @@ fn disagreement(found: &Inspection) -> Option<(String, String)> {
     );
     let by_variance = told(
         Standing::ActiveByVariance,
-        "by the posterior variance (below 0.8) alone: codes hardly vary (deviation not above 0.5), and the posterior is narrow",
+        "by the posterior variance (below 0.8) alone: codes vary by less than the other rule asks for (deviation not above 0.5), and the posterior is narrow",
     );
     let told: Vec<String> = [by_means, by_variance].into_iter().flatten().collect();
     (!told.is_empty()).then(|| ("Mixed latents".to_string(), format!("active {}.", told.join("; "))))
@@ -99,15 +100,28 @@ fn disagreement(found: &Inspection) -> Option<(String, String)> {
 fn regime(regime: &Regime) -> Option<(String, String)> {
     let error = regime.at_end.as_ref().ok()?;
     let is = if *error < POLARIZED_BELOW { "Polarized" } else { "Not polarized" };
-    let mut text = format!("relative KL error {:.1} % (T4 takes 3 % for the limit)", 100.0 * error);
+    let mut text = format!("relative KL error {} % (T4 takes 3 % for the limit)", beside_limit(100.0 * error));
     match regime.polarized_from() {
         Some((step, share)) => {
-            text += &format!("; below 3 % from step {step} on, at {:.1} % of the checkpoints", 100.0 * share);
+            let share = 100.0 * share;
+            text += &format!(
+                "; while it was trained, of up to {IMAGES} images, below 3 % from step {step} on, at {share:.1} % of the checkpoints"
+            );
         }
-        None if regime.over_training.is_ok() => text += "; not below 3 % at the last checkpoint",
+        None if regime.over_training.is_ok() => {
+            text += &format!("; while it was trained, of up to {IMAGES} images, not below 3 % at the last checkpoint");
+        }
         None => {}
     }
     Some((is.to_string(), format!("{text}.")))
+}
+
+/// A percentage with as many digits as show on which side of 3 it lies.
+fn beside_limit(percentage: f64) -> String {
+    let limit = 100.0 * POLARIZED_BELOW;
+    let shows = |text: &String| text.parse().is_ok_and(|shown: f64| (shown < limit) == (percentage < limit));
+    let texts = (1..=9).map(|digits| format!("{percentage:.digits$}"));
+    texts.into_iter().find(shows).unwrap_or_else(|| format!("{percentage:?}"))
 }
 
 fn near_equal(found: &Inspection) -> Option<(String, String)> {
@@ -140,7 +154,7 @@ fn balance(found: &Inspection) -> Option<(String, String)> {
     let (least, most) = (ratios.first()?, ratios.last()?);
     let range = if ratios.len() == 1 { format!("{least:.2}") } else { format!("{least:.2} to {most:.2}") };
     let text = format!(
-        "the noise of {} costs {range} times what is best at beta {} (T4 equation 3.21 has 1 for all).",
+        "the noise of {} costs {range} times what is best at beta {}; at 1 the loss is least, and far below a variance of 1 all cost the same (T4 equation 3.21).",
         counted(ratios.len(), "active latent"),
         short(found.price?)
     );
@@ -172,13 +186,24 @@ mod tests {
     }
 
     #[test]
+    fn a_rounded_error_stays_on_its_side_of_the_limit() {
+        assert_eq!([1.04, 2.96, 2.9996, 3.0, 3.04].map(beside_limit), ["1.0", "2.96", "2.9996", "3.0", "3.0"]);
+    }
+
+    #[test]
     fn what_is_said_of_the_last_checkpoint_is_not_said_of_all() {
         let (is, text) = told(0.029, &[0.01, 0.02, 0.031]);
         assert_eq!(is, "Polarized");
-        assert!(text.ends_with("; not below 3 % at the last checkpoint."), "{text}");
+        assert!(
+            text.ends_with("; while it was trained, of up to 256 images, not below 3 % at the last checkpoint."),
+            "{text}"
+        );
         let (is, text) = told(0.5, &[0.04, 0.01, 0.02, 0.01]);
         assert_eq!(is, "Not polarized");
-        assert!(text.ends_with("; below 3 % from step 200 on, at 75.0 % of the checkpoints."), "{text}");
+        assert!(
+            text.ends_with("of up to 256 images, below 3 % from step 200 on, at 75.0 % of the checkpoints."),
+            "{text}"
+        );
         let unknown = Regime { at_end: Ok(0.01), over_training: Err("not known".to_string()) };
         assert_eq!(regime(&unknown).unwrap().1, "relative KL error 1.0 % (T4 takes 3 % for the limit).");
     }

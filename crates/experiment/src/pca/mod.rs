@@ -24,7 +24,7 @@ pub use table::{component_rows, entry_rows, latent_rows};
 use self::images::ImageRows;
 use self::latents::{Measured, measured, place};
 use crate::jacobians::with_jacobians;
-use crate::measure::{read_codes, with_saved_jacobians};
+use crate::measure::{read_codes_of, with_saved_jacobians};
 use crate::pictures::shows_pictures;
 use crate::trained_run::TrainedRun;
 use crate::watch::Watch;
@@ -125,7 +125,7 @@ pub fn analyse(
 pub fn analyse_run(run: &TrainedRun, settings: PcaSettings, watch: &mut dyn Watch) -> Result<Analysed> {
     let name = run.folder.path().display().to_string();
     let source = Source { title: run.folder.name(), name, settings: Table::new() };
-    let mut data = with_saved_jacobians(&run.folder, read_codes(&run.folder, &run.config)?)?;
+    let mut data = with_saved_jacobians(&run.folder, read_codes_of(run)?)?;
     if data.extras().jacobians.is_none() && run.model.has_decoder() {
         watch.stage("jacobians", 0);
         data = with_jacobians(data, &run.model, run.dataset.as_ref())?;
@@ -147,6 +147,7 @@ fn analyse_by(
     settings: PcaSettings,
     watch: &mut dyn Watch,
 ) -> Result<Analysed> {
+    let is_standardised = dataset.as_standardised().is_some();
     let dataset = as_shown(dataset);
     let rows = ImageRows::new(dataset, settings, method, watch)?;
     let mut stage = String::new();
@@ -170,6 +171,11 @@ fn analyse_by(
     let notes = Vec::new();
     let mut analysed = Analysed { source, shape, shows_pictures, n_images, method, principal, latents, notes };
     analysed.notes = how_it_was_found(&analysed, settings);
+    if is_standardised {
+        analysed
+            .notes
+            .push("the images are standardised, and components are those of their original pixels".to_string());
+    }
     Ok(analysed)
 }
 
@@ -200,7 +206,7 @@ fn how_it_was_found(analysed: &Analysed, settings: PcaSettings) -> Vec<String> {
     if n_found < settings.n_components {
         let most = n_rows - 1;
         notes.push(match n_found == most {
-            true => format!("{} vary in no more than {most} directions", counted(n_rows, "image")),
+            true => format!("{} vary in no more than {}", counted(n_rows, "image"), counted(most, "direction")),
             false => format!("the images vary in {} only", counted(n_found, "direction")),
         });
     }

@@ -29,7 +29,10 @@ pub(super) fn verdict(active: &[LatentDirection], span_angles: &[f64]) -> String
     }
     if all_matched && worst(&best) <= HOLDS_WITHIN {
         let angle = worst(&best);
-        return format!("The {latents} are principal components within {angle:.2} degrees, but not in their order.");
+        return match active.len() {
+            1 => format!("The {latents} is a principal component within {angle:.2} degrees, but not the first."),
+            _ => format!("The {latents} are principal components within {angle:.2} degrees, but not in their order."),
+        };
     }
     let span = worst(span_angles);
     if span <= HOLDS_WITHIN {
@@ -37,6 +40,14 @@ pub(super) fn verdict(active: &[LatentDirection], span_angles: &[f64]) -> String
             "The {latents} span what the first components do (within {span:.2} degrees), but are turned in it: {} off the components in order, {} off the best matching ones.",
             range(&placed, " degrees", 1.0),
             range(&best, " degrees", 1.0)
+        );
+    }
+    if active.len() == 1 {
+        return format!(
+            "The {latents} is not the first principal component: its direction is {} off it and {} off the best matching one{}.",
+            range(&placed, " degrees", 1.0),
+            range(&best, " degrees", 1.0),
+            bend(active)
         );
     }
     let inside: Vec<f64> = active.iter().filter_map(|latent| latent.in_span).collect();
@@ -113,5 +124,12 @@ mod tests {
             "{text}"
         );
         assert!(verdict(&[], &[]).starts_with("No latent is active"));
+        let alone = verdict(&turned[..1], &[45.0]);
+        assert!(
+            alone.starts_with(
+                "The 1 active latent is not the first principal component: its direction is 45 degrees off it"
+            ),
+            "{alone}"
+        );
     }
 }

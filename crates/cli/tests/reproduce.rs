@@ -21,6 +21,7 @@ fn each_is_made_from_runs_that_are_trained_once_and_compared_with_nothing_at_the
         let first = place.output(&arguments);
         let found = json(&first);
         let rows = found["rows"].as_array().unwrap();
+        assert!(found["agrees"].is_null(), "{name}: {first}");
         assert!(!rows.is_empty() && rows.iter().all(|row| row["agrees"].is_null()), "{name}: {first}");
         assert!(rows.iter().any(|row| row["runs"].as_u64() >= Some(1)), "{name}");
         let runs = place.path(&format!("reproductions/{name}-smoke/runs"));
@@ -121,5 +122,8 @@ fn searches_that_find_nothing_say_so_and_frameworks_without_a_beta_are_refused()
         assert!(refused.contains(reason) && refused.contains("wanted vae or one of beta_vae,"), "{refused}");
     }
     let refused = place.refusal(&search(&["--from", "2", "--to", "1"]), 2);
-    assert!(refused.contains("the search goes from 2 to 1"), "{refused}");
+    assert!(refused.contains("the search goes from 2.0 to 1.0"), "{refused}");
+    let refused = place.refusal(&search(&["--from", "1e-300"]), 2);
+    assert!(refused.contains("wanted --from of 1e-12 or more"), "{refused}");
+    assert!(place.refusal(&search(&["--from", "-1"]), 2).contains("the search goes from -1.0"));
 }

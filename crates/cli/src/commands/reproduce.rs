@@ -131,7 +131,10 @@ fn print_found(entry: &Entry, found: &Found, figures: &[PathBuf]) -> Result<()> 
         print(format!("\nnote: {note}"))?;
     }
     let (n_agreeing, n_published) = counts(found);
-    print(format!("\n{n_agreeing} of {n_published} published numbers and claims agree"))?;
+    match n_published {
+        0 => print("\nnothing was compared with what was published")?,
+        _ => print(format!("\n{n_agreeing} of {n_published} published numbers and claims agree"))?,
+    }
     figures.iter().try_for_each(|path| print(path.display()))
 }
 
@@ -169,6 +172,8 @@ fn cells(row: &Row) -> Vec<String> {
 fn mean_cells(ours: &Spread, published: Option<&PublishedMean>, is_compared: bool) -> [String; 4] {
     let own = match ours.n {
         0 => "undefined".to_string(),
+        // The spread of a single run is not known.
+        1 => format!("{:.3} (1)", ours.mean),
         n => format!("{:.3} ± {:.3} ({n})", ours.mean, ours.deviation),
     };
     let Some(published) = published else { return [String::new(), own, String::new(), String::new()] };
@@ -196,7 +201,7 @@ fn as_json(entry: &Entry, found: &Found, figures: &[PathBuf]) -> Json {
             "published": published.map(|published| published.mean),
             "published_deviation": published.and_then(|published| published.deviation),
             "ours": ours.mean,
-            "deviation": ours.deviation,
+            "deviation": (ours.n > 1).then_some(ours.deviation),
             "runs": ours.n,
             "difference": published.map(|published| ours.mean - published.mean),
             "allowed": published.map(|published| published.allowed(ours)),
@@ -208,7 +213,7 @@ fn as_json(entry: &Entry, found: &Found, figures: &[PathBuf]) -> Json {
         "name": entry.name,
         "about": entry.about,
         "paper": entry.paper,
-        "agrees": found.agrees(),
+        "agrees": (counts(found).1 > 0).then(|| found.agrees()),
         "rows": found.rows.iter().map(row).collect::<Vec<_>>(),
         "notes": found.notes,
         "figures": figures.iter().map(|path| path.display().to_string()).collect::<Vec<_>>(),

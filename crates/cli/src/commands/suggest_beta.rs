@@ -15,7 +15,7 @@ use crate::watching::Watcher;
 
 const USE: &str = "\
 By the tip of Zietlow 2022, section 3.3.6: beta is raised until the mean posterior variance of one latent comes to about 1 (0.95), in steps of sqrt(10); \
-the two values around the place are then halved twice. Each value is a short training in a folder of its own, so that the same command goes on where it was stopped.";
+the two values around the place are then halved twice. The active latents of the table are those whose codes deviate by more than 0.5, which is another rule. Each value is a short training in a folder of its own, so that the same command goes on where it was stopped.";
 
 /// A training is at least so long unless told, or as long as that of the config where that is less.
 const LEAST_STEPS: u64 = 1000;
@@ -32,11 +32,11 @@ pub struct Arguments {
     set: Vec<String>,
 
     /// The first value of beta [default: 0.001, for losses that are summed]
-    #[arg(long, value_name = "X")]
+    #[arg(long, value_name = "X", allow_negative_numbers = true)]
     from: Option<f64>,
 
     /// The value at which the search gives up [default: 1000, for losses that are summed]
-    #[arg(long, value_name = "X")]
+    #[arg(long, value_name = "X", allow_negative_numbers = true)]
     to: Option<f64>,
 
     /// Steps of each training [default: a tenth of the config's, and 1000 at least]
@@ -112,12 +112,18 @@ fn table(tried: &[Tried]) -> String {
 
 /// What follows, and what speaks against it.
 fn sentence(tried: &[Tried], suggestion: Suggestion, steps: u64) -> String {
-    let n_latents = tried.first().map_or(0, |one| one.variances.len());
-    match suggestion {
+    // Two rules, and a latent may be in by the one and passive by the other.
+    let none_active = match tried.iter().all(|one| one.n_active == 0) {
+        true => {
+            " Careful: at no beta tried do the codes of any latent deviate by more than 0.5, so that none is active: trainings may be too short (--steps), or all images alike."
+        }
+        false => "",
+    };
+    let told = match suggestion {
         Suggestion::Between(below, above) => {
             let beta = suggestion.beta().unwrap_or(above);
             format!(
-                "suggestion: beta about {beta}. At {below} each of {n_latents} latents still carries something; at {above} one has a mean variance of \
+                "suggestion: beta about {beta}. At {below} all latents have a mean variance below {SWITCHED_OFF}; at {above} one has a mean variance of \
                  {SWITCHED_OFF} or more and is out. The best beta is likely in this order of magnitude: below where every latent is needed, \
                  above where there are more latents than factors. Found by one seed in {steps} steps each, and longer trainings move it."
             )
@@ -127,9 +133,10 @@ fn sentence(tried: &[Tried], suggestion: Suggestion, steps: u64) -> String {
              be smaller (--from), or the model has more latents than the images need, or {steps} steps are too few to use them all (--steps)."
         ),
         Suggestion::NoneOut(beta) => format!(
-            "no suggestion: at {beta}, the largest beta tried, every latent is in use after {steps} steps. Try larger ones (--to)."
+            "no suggestion: at {beta}, the largest beta tried, all latents have a mean variance below {SWITCHED_OFF} after {steps} steps. Try larger ones (--to)."
         ),
-    }
+    };
+    format!("{told}{none_active}")
 }
 
 fn as_json(tried: &[Tried], suggestion: Suggestion, steps: u64, picture: &Path) -> Json {

@@ -41,7 +41,7 @@ pub fn draw_search(title: &str, tried: &[Tried], suggestion: Suggestion) -> Canv
 
 fn marks(suggestion: Suggestion) -> Vec<(f64, String)> {
     match suggestion.beta() {
-        Some(beta) => vec![(beta, format!("{beta}"))],
+        Some(beta) => vec![(beta, format!("suggestion {beta}"))],
         None => Vec::new(),
     }
 }

@@ -42,6 +42,8 @@ const N_HALVINGS: usize = 2;
 const RATIO: f64 = 3.162_277_660_168_379_5;
 /// Where the search begins and ends unless told, for losses that are summed: images of a few dozen to a few thousand pixels lie between.
 const RANGE: (f64, f64) = (1e-3, 1e3);
+/// Values of beta beyond these are refused: folders are called by them, and no loss has such a unit.
+const LIMITS: (f64, f64) = (1e-12, 1e12);
 /// Images that are encoded for the scores, at most.
 const MOST_ROWS: usize = 5_000;
 
@@ -126,9 +128,9 @@ impl Search {
         let config = Config::parse(&config.to_toml(), &changes)?;
         let unit = unit_of_beta(&config, dataset.image_shape().n_pixels());
         let (from, to) = (rounded(from.unwrap_or(RANGE.0 * unit)), rounded(to.unwrap_or(RANGE.1 * unit)));
-        if !(from > 0.0 && from < to && to.is_finite()) {
-            return Err(Error::new(format!("the search goes from {from} to {to}"))
-                .help("wanted --from above 0, and --to above that"));
+        if !(from >= LIMITS.0 && from < to && to <= LIMITS.1) {
+            return Err(Error::new(format!("the search goes from {from:?} to {to:?}"))
+                .help(format!("wanted --from of {:e} or more, and --to above that, up to {:e}", LIMITS.0, LIMITS.1)));
         }
         Ok(Self { config, from, to })
     }

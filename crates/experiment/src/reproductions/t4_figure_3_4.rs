@@ -59,11 +59,13 @@ fn points_of(restarts: &Restarts) -> Result<Vec<(f64, f64)>> {
 }
 
 fn scatter(names: Vec<String>, points: Vec<Vec<(f64, f64)>>) -> Canvas {
-    let series = names.into_iter().zip(points).map(|(name, points)| PointSeries { name, points, join: Join::Nothing });
+    let across = |points: Vec<(f64, f64)>| points.into_iter().map(|(ds, dto)| (dto, ds)).collect();
+    let series = names.into_iter().zip(points);
+    let series = series.map(|(name, points)| PointSeries { name, points: across(points), join: Join::Nothing });
     let panel = PointPanel {
         title: String::new(),
-        x_label: "DS (high is disentangled)".to_string(),
-        y_label: "DtO (low is orthogonal)".to_string(),
+        x_label: "DtO (low is orthogonal)".to_string(),
+        y_label: "DS (high is disentangled)".to_string(),
         x: XAxis::Linear,
         y_range: None,
         series: series.collect(),

@@ -62,7 +62,8 @@ pub fn codes_of_restarts(runs: &[&RunFolder]) -> Result<Canvas> {
             title: format!("restart {}", position + 1),
             x_label: "z0".to_string(),
             y_label: "z1".to_string(),
-            x: XAxis::Linear,
+            // A square that is turned is one only in equal units.
+            x: XAxis::SameUnit,
             y_range: None,
             series: vec![PointSeries { name: String::new(), points, join: Join::Nothing }],
             marks: Vec::new(),

@@ -28,6 +28,8 @@ const MARK_DASH: &[f32] = &[6.0, 6.0];
 pub enum XAxis {
     /// Numbers, equal differences taking equal space.
     Linear,
+    /// Numbers in the unit of y, so that angles are seen as they are.
+    SameUnit,
     /// Positive numbers, equal ratios taking equal space.
     Logarithmic,
     /// Groups with these names: the x of a point is the number of its group.
@@ -187,7 +189,7 @@ fn axes(panel: &PointPanel, plot: Area) -> (Axis, Axis) {
     let (bottom, top) = ((plot.y + plot.height) as f32, plot.y as f32);
     let (low, high, spread) = match &panel.x {
         XAxis::Groups(names) => (-0.5, names.len() as f64 - 0.5, Spread::Linear),
-        XAxis::Linear => {
+        XAxis::Linear | XAxis::SameUnit => {
             let (low, high) = padded(ends(points().map(|(x, _)| *x).chain(marks)));
             (low, high, Spread::Linear)
         }
@@ -200,7 +202,19 @@ fn axes(panel: &PointPanel, plot: Area) -> (Axis, Axis) {
     let asked = panel.y_range.map_or(Vec::new(), |(low, high)| vec![low, high]);
     let (low, high) = ends(points().map(|(_, y)| *y).chain(asked));
     let (low, high) = if panel.y_range == Some((low, high)) { (low, high) } else { padded((low, high)) };
-    (across, Axis { low, high, start: bottom, end: top, spread: Spread::Linear })
+    let up = Axis { low, high, start: bottom, end: top, spread: Spread::Linear };
+    if panel.x == XAxis::SameUnit { in_same_unit(across, up) } else { (across, up) }
+}
+
+/// Both axes with as many pixels to a unit as the one that has fewer, around their middles.
+fn in_same_unit(across: Axis, up: Axis) -> (Axis, Axis) {
+    let unit = |axis: &Axis| (axis.high - axis.low) / f64::from((axis.end - axis.start).abs());
+    let unit = unit(&across).max(unit(&up));
+    let widened = |axis: Axis| {
+        let (middle, half) = ((axis.low + axis.high) / 2.0, unit * f64::from((axis.end - axis.start).abs()) / 2.0);
+        Axis { low: middle - half, high: middle + half, ..axis }
+    };
+    (widened(across), widened(up))
 }
 
 /// The least and the greatest of finite values; 0 and 1 where there is none.

@@ -30,8 +30,8 @@ pub const SHARED_SETTINGS: &[Setting] = &[
     Setting { name: "noise_seed", values: Values::Whole(0, u64::MAX), meaning: "decides the noise; 1 where left out" },
     Setting {
         name: "fix",
-        values: Values::Words("a table of factors and values, like { shape = 0 }"),
-        meaning: "factors that are held at a value, numbered from 0, and leave the factor space; none where left out",
+        values: Values::Words("a table of factors and values, like { shape = 0 } or { pos_y = [5, 25] }"),
+        meaning: "factors that are held at a value, numbered from 0, and leave the factor space, or within a first and a last value; none where left out",
     },
     Setting {
         name: "correlate",

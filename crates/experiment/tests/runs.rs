@@ -152,13 +152,15 @@ fn a_model_without_decoder_is_trained_scored_and_drawn() {
 fn posteriors_are_logged_at_each_checkpoint_and_the_same_when_resumed() {
     let folder = tempfile::tempdir().unwrap();
     let (whole, longer) = (folder.path().join("whole"), folder.path().join("longer"));
-    // The last step is no multiple of ten, and leaves no row, so that a run that goes on from it has the same rows.
+    // The last step is no multiple of ten and leaves a row too, which a run that is trained longer drops, so that it has the same rows as one that was never stopped there.
     let run = |config: &Config, path: &Path| start(config, prepare(config).unwrap(), path, &mut Nobody).unwrap();
     run(&config(&["training.steps=45"]), &whole);
     run(&config(&["training.steps=25"]), &longer);
-    resume(&longer, &["training.steps=45".to_string()], &mut Nobody).unwrap();
     let rows = |path: &Path| RunFolder::open(path).unwrap().read_posteriors().unwrap();
-    assert_eq!(rows(&whole).iter().map(|row| row.step).collect::<Vec<_>>(), [10, 20, 30, 40]);
+    let steps = |path: &Path| rows(path).iter().map(|row| row.step).collect::<Vec<_>>();
+    assert_eq!(steps(&longer), [10, 20, 25]);
+    resume(&longer, &["training.steps=45".to_string()], &mut Nobody).unwrap();
+    assert_eq!(steps(&whole), [10, 20, 30, 40, 45]);
     assert_eq!(rows(&longer), rows(&whole));
 
     // Where training ends with a checkpoint, the last row is of the same posteriors as the final scores, of all 64 images.

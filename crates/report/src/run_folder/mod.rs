@@ -121,7 +121,7 @@ impl RunFolder {
         self.path.join("posteriors.csv")
     }
 
-    /// `status.json`: see [`Status`].
+    /// `status.json`: see [`crate::status::Status`].
     pub fn status_path(&self) -> PathBuf {
         self.path.join("status.json")
     }

@@ -138,7 +138,7 @@ fn frameworks_are_trained_again_once_and_end_in_the_same_bytes_when_killed() {
     }
     assert!(killed_in >= 2, "{killed_in}");
     let output = place.output(&retrain);
-    assert!(output.contains("mig, mean ± standard deviation") && output.contains("beta_vae: MIG "), "{output}");
+    assert!(output.contains("MIG, mean ± standard deviation") && output.contains("beta_vae: MIG "), "{output}");
     assert!(output.contains("beta_vae, beta x 2"), "{output}");
     // Seeds 1 and 2 on original images are the given runs a and b.
     assert!(!place.path("p/retrain/beta_vae-original-s1").exists());
@@ -293,7 +293,7 @@ fn another_beginning_another_folder() {
     let place = place_with_runs();
     place.output(&quick(&["--steps", "2", "--out", "p"]));
     let message = place.refusal(&quick(&["--steps", "3", "--out", "p"]), 2);
-    assert!(message.contains("p was begun with something else: \"perturb.steps\" is 3 now, and was 2"), "{message}");
+    assert!(message.contains("p was begun with another config: \"perturb.steps\" is 3 now, and was 2"), "{message}");
     let message = place.refusal(&["perturb", "a", "b", "--out", "a"], 2);
     assert!(message.contains("holds something else than a perturbation"), "{message}");
     // A run that was trained further is another model.

@@ -3,6 +3,7 @@
 use std::path::{Path, PathBuf};
 
 use unbraid_data::whole_file::{create_folder, write_new};
+use unbraid_data::words::quoted;
 use unbraid_data::{Error, Result};
 
 /// Makes the folder and writes the config, or checks by `check_begun` that the one which is there was begun alike. Refuses a folder without config that
@@ -28,4 +29,21 @@ pub fn begin_folder(
     }
     create_folder(path)?;
     write_new(&config_path, config.as_bytes())
+}
+
+/// Refuses to go on with other settings than a folder was begun with: the first that differs, now and then.
+pub fn check_same(path: &Path, difference: Option<(String, String, String)>) -> Result<()> {
+    match difference {
+        None => Ok(()),
+        Some((key, now, then)) => Err(Error::new(format!(
+            "{} was begun with another config: \"{key}\" is {now} now, and was {then}",
+            quoted(path)
+        ))
+        .help("give what it was begun with to go on with it, or choose another folder with `--out`")),
+    }
+}
+
+/// What to do about a config that is not one of a `kind`.
+pub fn something_else(error: Error, path: &Path, kind: &str) -> Error {
+    error.help(format!("{} holds something else than a {kind}; choose another folder with `--out`", quoted(path)))
 }

@@ -13,7 +13,7 @@ use unbraid_experiment::doctor::{Examined, findings_json, findings_rows, look, w
 use unbraid_report::tables::numbers_table;
 
 use super::data::Chosen;
-use super::table_width;
+use super::{page_folder, table_width, tell_page};
 use crate::Outcome;
 use crate::output::print;
 use crate::progress::Progress;
@@ -82,20 +82,15 @@ pub fn run(arguments: &Arguments) -> Result<Outcome> {
             findings,
         }
     };
-    let folder = match (&arguments.out, arguments.json) {
-        (Some(folder), _) => Some(folder.clone()),
-        (None, true) => None,
-        (None, false) => Some(Path::new("doctor").join(as_folder_name(&examined.title))),
-    };
+    let json = arguments.json;
+    let folder =
+        page_folder(arguments.out.as_deref(), json, || Path::new("doctor").join(as_folder_name(&examined.title)));
     let written = folder.map(|folder| write_page(&examined, &*dataset, &folder)).transpose()?;
-    if arguments.json {
-        print(format!("{:#}", findings_json(&examined)))?;
-        return Ok(Outcome::Done);
+    match json {
+        true => print(format!("{:#}", findings_json(&examined)))?,
+        false => print_findings(&examined)?,
     }
-    print_findings(&examined)?;
-    if let Some(page) = written.as_ref().and_then(|written| written.first()) {
-        print(format!("\npage: {}", page.display()))?;
-    }
+    tell_page(written.as_deref(), json)?;
     Ok(Outcome::Done)
 }
 

@@ -1,7 +1,7 @@
 //! `unbraid inspect`: what is inside trained runs: active and passive latents, what each carries and costs, and whether they move the image in
 //! directions of their own.
 
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 
 use unbraid_data::{Error, Result};
 use unbraid_experiment::inspect::{
@@ -11,9 +11,9 @@ use unbraid_experiment::inspect::{
 use unbraid_experiment::jacobians::Way;
 use unbraid_report::tables::numbers_table;
 
-use super::table_width;
+use super::{page_folder, table_width, tell_page};
 use crate::Outcome;
-use crate::output::{print, tell};
+use crate::output::print;
 use crate::progress::Progress;
 
 const MORE: &str = "\
@@ -69,28 +69,29 @@ pub fn run(arguments: &Arguments) -> Result<Outcome> {
         inspected.push(inspect(path, &settings, &mut progress)?);
     }
     progress.stage("drawing", 0);
+    let (out, json) = (arguments.out.as_deref(), arguments.json);
     match &inspected[..] {
         [one] => {
-            let folder = arguments.folder(|| one.run.folder.path().join("inspect"));
+            let folder = page_folder(out, json, || one.run.folder.path().join("inspect"));
             let written = folder.map(|folder| write_page(one, &settings, &folder)).transpose()?;
             progress.clear();
-            match arguments.json {
+            match json {
                 true => print(format!("{:#}", inspection_json(&one.found)))?,
                 false => print_run(&one.found)?,
             }
-            arguments.tell_page(written.as_deref())?;
+            tell_page(written.as_deref(), json)?;
         }
         several => {
             let compared = Several::of(several.iter().map(|one: &Inspected| one.found.clone()).collect());
-            let folder = arguments.folder(|| Path::new("inspect").to_path_buf());
+            let folder = page_folder(out, json, || PathBuf::from("inspect"));
             let written =
                 folder.map(|folder| write_page_of_several(several, &compared, &settings, &folder)).transpose()?;
             progress.clear();
-            match arguments.json {
+            match json {
                 true => print(format!("{:#}", several_json(&compared)))?,
                 false => print_several(&compared)?,
             }
-            arguments.tell_page(written.as_deref())?;
+            tell_page(written.as_deref(), json)?;
         }
     }
     Ok(Outcome::Done)
@@ -101,24 +102,6 @@ impl Arguments {
         let planes = self.plane.iter().map(|text| plane(text)).collect::<Result<Vec<[usize; 2]>>>()?;
         let way = if self.exact { Way::Exact } else { Way::Differences };
         Ok(InspectSettings { images: self.images as usize, way, alpha: self.alpha, planes })
-    }
-
-    /// Where the page goes, if anywhere.
-    fn folder(&self, usual: impl Fn() -> PathBuf) -> Option<PathBuf> {
-        match (&self.out, self.json) {
-            (Some(folder), _) => Some(folder.clone()),
-            (None, true) => None,
-            (None, false) => Some(usual()),
-        }
-    }
-
-    fn tell_page(&self, written: Option<&[PathBuf]>) -> Result<()> {
-        match written.and_then(<[PathBuf]>::first) {
-            Some(page) if self.json => tell(format!("page: {}", page.display())),
-            Some(page) => print(format!("\npage: {}", page.display()))?,
-            None => {}
-        }
-        Ok(())
     }
 }
 

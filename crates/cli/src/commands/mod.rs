@@ -1,7 +1,7 @@
 //! One file for each command: its arguments, and what it does with them.
 
 use std::io::{IsTerminal, stdout};
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 use unbraid_data::Result;
 use unbraid_data::words::quoted;
@@ -10,7 +10,7 @@ use unbraid_report::RunFolder;
 use unbraid_report::tables::key_scores_table;
 
 use crate::Outcome;
-use crate::output::print;
+use crate::output::{print, tell};
 
 pub mod bench;
 pub mod data;
@@ -37,6 +37,24 @@ pub mod traverse;
 /// Columns of the terminal for tables; tables elsewhere are as wide as they need.
 fn table_width() -> Option<u16> {
     stdout().is_terminal().then_some(100)
+}
+
+/// Where the page of a command goes, if anywhere: with JSON only where it is told to.
+fn page_folder(out: Option<&Path>, json: bool, usual: impl FnOnce() -> PathBuf) -> Option<PathBuf> {
+    match out {
+        Some(folder) => Some(folder.to_path_buf()),
+        None => (!json).then(usual),
+    }
+}
+
+/// Tells where the page is, the first of the files that were written.
+fn tell_page(written: Option<&[PathBuf]>, json: bool) -> Result<()> {
+    match written.and_then(<[PathBuf]>::first) {
+        Some(page) if json => tell(format!("page: {}", page.display())),
+        Some(page) => print(format!("\npage: {}", page.display()))?,
+        None => {}
+    }
+    Ok(())
 }
 
 /// Prints how a run ended, where it finished with its key scores and where the rest is; and what the command came to.

@@ -14,7 +14,7 @@ use unbraid_report::tables::numbers_table;
 
 use super::data::Chosen;
 use super::doctor::title;
-use super::table_width;
+use super::{page_folder, table_width, tell_page};
 use crate::Outcome;
 use crate::output::print;
 use crate::progress::Progress;
@@ -82,20 +82,14 @@ pub fn run(arguments: &Arguments) -> Result<Outcome> {
     let mut progress = Progress::new();
     let analysed = arguments.analyse(&mut progress)?;
     progress.clear();
-    let folder = match (&arguments.out, arguments.json) {
-        (Some(folder), _) => Some(folder.clone()),
-        (None, true) => None,
-        (None, false) => Some(arguments.usual_folder(&analysed)),
-    };
+    let json = arguments.json;
+    let folder = page_folder(arguments.out.as_deref(), json, || arguments.usual_folder(&analysed));
     let written = folder.map(|folder| write_page(&analysed, &folder)).transpose()?;
-    if arguments.json {
-        print(format!("{:#}", findings_json(&analysed)))?;
-        return Ok(Outcome::Done);
+    match json {
+        true => print(format!("{:#}", findings_json(&analysed)))?,
+        false => print_findings(&analysed)?,
     }
-    print_findings(&analysed)?;
-    if let Some(page) = written.as_ref().and_then(|written| written.first()) {
-        print(format!("\npage: {}", page.display()))?;
-    }
+    tell_page(written.as_deref(), json)?;
     Ok(Outcome::Done)
 }
 

@@ -2,11 +2,10 @@
 
 use std::path::{Path, PathBuf};
 
-use unbraid_data::words::quoted;
-use unbraid_data::{Error, Result};
+use unbraid_data::Result;
 
 use super::config::KernelConfig;
-use crate::begun_folder::begin_folder;
+use crate::begun_folder::{begin_folder, check_same, something_else};
 
 /// The files of a learned kernel.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -19,22 +18,12 @@ impl KernelFolder {
     pub fn begin(path: &Path, config: &KernelConfig) -> Result<Self> {
         let folder = Self { path: path.to_path_buf() };
         let remains = [folder.checkpoint_path(), folder.kernel_path(), folder.losses_path()];
-        begin_folder(path, &config.to_toml(), &remains, || match config.difference(&folder.read_config()?) {
-            None => Ok(()),
-            Some((key, now, then)) => Err(Error::new(format!(
-                "{} was begun with another config: \"{key}\" is {now} now, and was {then}",
-                quoted(path)
-            ))
-            .help("give the same settings to go on with it, or choose another folder with `--out`")),
+        begin_folder(path, &config.to_toml(), &remains, || {
+            let begun = KernelConfig::load(&folder.config_path());
+            let begun = begun.map_err(|error| something_else(error, path, "kernel"))?;
+            check_same(path, config.difference(&begun))
         })?;
         Ok(folder)
-    }
-
-    fn read_config(&self) -> Result<KernelConfig> {
-        KernelConfig::load(&self.config_path()).map_err(|error| {
-            let help = "holds something else than a kernel; choose another folder with `--out`";
-            error.help(format!("{} {help}", quoted(&self.path)))
-        })
     }
 
     /// The folder itself.

@@ -6,7 +6,7 @@ use unbraid_data::words::quoted;
 use unbraid_data::{Error, Result};
 
 use super::config::PerturbConfig;
-use crate::begun_folder::begin_folder;
+use crate::begun_folder::{begin_folder, check_same, something_else};
 
 /// The paths of a perturbation.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -19,13 +19,8 @@ impl PerturbFolder {
     pub fn begin(path: &Path, config: &PerturbConfig) -> Result<Self> {
         let folder = Self { path: path.to_path_buf() };
         let remains = [folder.checkpoint_path(), folder.losses_path(), folder.perturbed_path(), folder.noise_path()];
-        begin_folder(path, &config.to_toml(), &remains, || match config.difference(&folder.read_config()?) {
-            None => Ok(()),
-            Some((key, now, then)) => Err(Error::new(format!(
-                "{} was begun with something else: \"{key}\" is {now} now, and was {then}",
-                quoted(path)
-            ))
-            .help("give the same runs and settings to go on with it, or choose another folder with `--out`")),
+        begin_folder(path, &config.to_toml(), &remains, || {
+            check_same(path, config.difference(&folder.read_config()?))
         })?;
         Ok(folder)
     }
@@ -42,10 +37,7 @@ impl PerturbFolder {
     }
 
     fn read_config(&self) -> Result<PerturbConfig> {
-        PerturbConfig::load(&self.config_path()).map_err(|error| {
-            let help = "holds something else than a perturbation; choose another folder with `--out`";
-            error.help(format!("{} {help}", quoted(&self.path)))
-        })
+        PerturbConfig::load(&self.config_path()).map_err(|error| something_else(error, &self.path, "perturbation"))
     }
 
     /// The folder itself.

@@ -1,10 +1,10 @@
-//! The page of a perturbation: what came of it first, then numbers and pictures.
+//! The page of a perturbation: what came of it in words, its MIG and pictures; other scores and the runs are folded away.
 
 use unbraid_data::Result;
 use unbraid_data::whole_file::{read_whole, write_whole};
 use unbraid_data::words::quoted;
 use unbraid_report::figures::Panels;
-use unbraid_report::page::{DoctorPage, PageFigure, PageTable, doctor_page};
+use unbraid_report::page::{Folded, InspectPage, PageFigure, PageTable, inspect_page};
 
 use super::PerturbFolder;
 use super::config::{GivenRun, Side};
@@ -47,18 +47,25 @@ pub fn write_page(folder: &PerturbFolder, summary: &Summary, results: &[RunResul
     let bytes = read_whole(&folder.picture_path("losses"))?;
     figures.push(PageFigure { name: "Losses".to_string(), caption: LOSSES.to_string(), bytes, narrow });
     let mut tables = score_tables(results, summary);
-    tables.extend(line_search_table(results));
-    tables.push(runs_table(&summary.chosen_by, &summary.runs));
-    let page = DoctorPage {
+    let others = tables.split_off(tables.len().min(1));
+    let folded =
+        |summary: &str, tables: Vec<PageTable>| Folded { summary: summary.to_string(), tables, figures: Vec::new() };
+    let mut folds = vec![folded("The runs it was learned from", vec![runs_table(&summary.chosen_by, &summary.runs)])];
+    if !others.is_empty() {
+        let others = others.into_iter().chain(line_search_table(results)).collect();
+        folds.insert(0, folded("Other scores, each factor and line search", others));
+    }
+    let page = InspectPage {
         title: format!("{}, perturbed", summary.dataset),
         lead: summary.in_words(),
         verdicts: words(results),
         tables,
         figures,
+        folded: folds,
         notes: notes(summary, results),
         commands: commands(folder, summary),
     };
-    write_whole(&folder.page_path(), doctor_page(&page).as_bytes())
+    write_whole(&folder.page_path(), inspect_page(&page).as_bytes())
 }
 
 /// All runs, the most disentangled first, and what each is taken for.

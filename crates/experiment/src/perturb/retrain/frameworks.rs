@@ -22,6 +22,8 @@ pub struct Retrained {
 
 /// The scores of tables 4.2 to 4.5.
 pub const SCORES: [&str; 4] = ["mig", "dci", "factor_vae", "sap"];
+/// The same as headings.
+pub const SCORE_TITLES: [&str; 4] = ["MIG", "DCI disentanglement", "FactorVAE score", "SAP"];
 
 /// Those of table 4.2, in its order, and the adaptive VAE, which it does not have.
 pub const FRAMEWORKS: &[Retrained] = &[

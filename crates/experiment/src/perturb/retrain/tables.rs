@@ -2,7 +2,7 @@
 
 use unbraid_report::page::PageTable;
 
-use super::frameworks::{Retrained, SCORES};
+use super::frameworks::{Retrained, SCORE_TITLES};
 use super::plan::Data;
 use super::results::{
     RunResult, drop_in_words, frameworks_of, published_text, spread, spread_of, spread_of_factor, spread_text,
@@ -27,7 +27,7 @@ pub fn score_tables(results: &[RunResult], summary: &Summary) -> Vec<PageTable> 
         return Vec::new();
     }
     let beside = summary.dataset == PUBLISHED;
-    let mut tables: Vec<PageTable> = (0..SCORES.len()).map(|score| score_table(results, score, beside)).collect();
+    let mut tables: Vec<PageTable> = (0..SCORE_TITLES.len()).map(|score| score_table(results, score, beside)).collect();
     tables.extend(factor_table(results));
     tables
 }
@@ -57,7 +57,7 @@ fn score_table(results: &[RunResult], score: usize, beside: bool) -> PageTable {
         false => format!("As T4 table 4.{}.", score + 2),
     };
     let rows = frameworks_of(results).into_iter().map(row).collect();
-    PageTable { name: format!("{}, mean ± standard deviation", SCORES[score]), caption, header, rows }
+    PageTable { name: format!("{}, mean ± standard deviation", SCORE_TITLES[score]), caption, header, rows }
 }
 
 /// The gap of each factor, for each framework and each data.
@@ -74,7 +74,7 @@ fn factor_table(results: &[RunResult]) -> Option<PageTable> {
     }
     let header = std::iter::once("framework".to_string()).chain(factors).collect();
     let caption = "As T4 figure 4.9.".to_string();
-    Some(PageTable { name: "mig of each factor".to_string(), caption, header, rows })
+    Some(PageTable { name: "MIG of each factor".to_string(), caption, header, rows })
 }
 
 /// The line search; nothing where there was none. Runs that were dropped are counted.
@@ -96,11 +96,11 @@ pub fn line_search_table(results: &[RunResult]) -> Option<PageTable> {
             ]);
         }
     }
-    let header = ["setting", "mig", "runs", "dropped: over-pruned"].map(String::from).to_vec();
+    let header = ["setting", "MIG", "runs", "dropped: over-pruned"].map(String::from).to_vec();
     let caption = "On altered images. A run is over-pruned where fewer latents have a mean posterior variance below 0.8 than there are factors \
                    (T4 4.3.4, figure 4.4)."
         .to_string();
-    (!rows.is_empty()).then(|| PageTable { name: "line search".to_string(), caption, header, rows })
+    (!rows.is_empty()).then(|| PageTable { name: "Line search".to_string(), caption, header, rows })
 }
 
 /// The scales at which a framework was trained, in rising order; none where it was trained at one alone.

@@ -18,7 +18,7 @@ use crate::watching::Watcher;
 const USE: &str = "\
 `unbraid list reproductions` prints the names. Exits with 1 where a number is off by more than its row allows.
 
-Some train models, at a scale: smoke (seconds, nothing is compared), small (minutes to a quarter of an hour on two cores; the default) or paper (as \
+Some train models, at a scale: smoke (seconds, nothing is compared), small (minutes to half an hour on two cores; the default) or paper (as \
 published: it says before how many runs that are and about how many hours). Every run is kept in FOLDER/runs, and the same command goes on where it was \
 stopped or killed.";
 

@@ -87,7 +87,7 @@ pub struct Request {
 pub enum Scale {
     /// Seconds: shows that it works, and nothing is compared.
     Smoke,
-    /// Minutes to a quarter of an hour on two cores; what is too small to be compared with published numbers is shown beside them.
+    /// Minutes to half an hour on two cores; what is too small to be compared with published numbers is shown beside them.
     Small,
     /// What was published, as far as it was told.
     Paper,

@@ -37,6 +37,7 @@ fn run(request: &Request, watch: &mut dyn Watch) -> Result<Option<Outcome>> {
     let found = format!("{correlation:.2}");
     let claim = Row::claim("low DtO goes with high DS: the correlation is negative", found, correlation < 0.0);
     outcome.rows.push(if DSPRITES.has_order(request.scale) { claim } else { claim.only_beside() });
+    outcome.notes.push("runs of the same seed are one model at three ages, and not independent".to_string());
     outcome.figures.push(("orthogonality.png".to_string(), scatter(names, points)));
     Ok(Some(of_scale(outcome, request.scale)))
 }

@@ -50,6 +50,8 @@ const SEARCHES: &[Search] = &[
         paper: Line { betas: &[0.25, 1.0, 2.0, 4.0, 8.0, 16.0, 32.0], chosen: 4.0, n_factors: 5.0 },
     },
 ];
+const SWITCHED_OFF_NOTE: &str = "where no latent is active, codes are noise, and so are their DS and DtO";
+const SHORT_NOTE: &str = "fewer steps are taken than in T4, in which small betas do not turn the latents: the plateau begins at larger ones, and T4's choice may lie before it";
 /// What "almost 1.0" is taken to be.
 const ALMOST_ONE: f64 = 0.95;
 
@@ -84,6 +86,10 @@ fn run(request: &Request, watch: &mut dyn Watch) -> Result<Option<Outcome>> {
         let betas = search.betas(request.scale).iter().copied();
         let runs: Vec<(f64, Restarts)> = betas.zip(trained.by_ref()).collect();
         show(search, &runs, request.scale, &mut outcome)?;
+    }
+    outcome.notes.push(SWITCHED_OFF_NOTE.to_string());
+    if !SYNTH_LINEAR.is_as_long(request.scale)? {
+        outcome.notes.push(SHORT_NOTE.to_string());
     }
     Ok(Some(of_scale(outcome, request.scale)))
 }

@@ -199,9 +199,7 @@ fn axes(panel: &PointPanel, plot: Area) -> (Axis, Axis) {
         }
     };
     let across = Axis { low, high, start: left, end: right, spread };
-    let asked = panel.y_range.map_or(Vec::new(), |(low, high)| vec![low, high]);
-    let (low, high) = ends(points().map(|(_, y)| *y).chain(asked));
-    let (low, high) = if panel.y_range == Some((low, high)) { (low, high) } else { padded((low, high)) };
+    let (low, high) = range_of(points().map(|(_, y)| *y), panel.y_range);
     let up = Axis { low, high, start: bottom, end: top, spread: Spread::Linear };
     if panel.x == XAxis::SameUnit { in_same_unit(across, up) } else { (across, up) }
 }
@@ -215,6 +213,14 @@ fn in_same_unit(across: Axis, up: Axis) -> (Axis, Axis) {
         Axis { low: middle - half, high: middle + half, ..axis }
     };
     (widened(across), widened(up))
+}
+
+/// What an axis shows of values: to each side as far as asked, or where they go further a little beyond them.
+fn range_of(values: impl Iterator<Item = f64>, asked: Option<(f64, f64)>) -> (f64, f64) {
+    let Some((least, greatest)) = asked else { return padded(ends(values)) };
+    let (low, high) = ends(values.chain([least, greatest]));
+    let (below, above) = padded((low, high));
+    (if low < least { below } else { least }, if high > greatest { above } else { greatest })
 }
 
 /// The least and the greatest of finite values; 0 and 1 where there is none.
@@ -322,6 +328,15 @@ mod tests {
         let place = |x: f64, y: f64| canvas.colour(across.position(x) as usize, up.position(y) as usize);
         assert_eq!(place(0.5, 0.25), series_colour(0));
         assert_ne!(place(0.5, 0.75), series_colour(0));
+    }
+
+    #[test]
+    fn an_axis_goes_beyond_what_is_asked_where_points_do() {
+        assert_eq!(range_of([0.2, 0.7].into_iter(), Some((0.0, 1.0))), (0.0, 1.0));
+        let (low, high) = range_of([0.2, 1.6].into_iter(), Some((0.0, 1.0)));
+        assert!(low == 0.0 && high > 1.6, "{low} {high}");
+        let (low, high) = range_of([-0.2, 0.7].into_iter(), Some((0.0, 1.0)));
+        assert!(low < -0.2 && high == 1.0, "{low} {high}");
     }
 
     #[test]

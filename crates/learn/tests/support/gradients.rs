@@ -65,13 +65,13 @@ pub fn check_gradients_of(
             // A bend, such as that of a ReLU, spoils the steps that reach over it; rounding spoils very small ones.
             let sizes = [step, step / 4.0, step / 16.0];
             let agrees = |numeric: f64| (numeric - f64::from(gradient[position])).abs() < allowed;
-            let numeric = sizes.map(|size| (at(size) - at(-size)) / f64::from(2.0 * size));
-            assert!(
-                numeric.into_iter().any(agrees),
-                "{:?}, {name}[{position}]: none of {numeric:?} is {}",
-                learner.parts(),
-                gradient[position]
-            );
+            let mut tried = Vec::new();
+            let is_right = sizes.into_iter().any(|size| {
+                tried.push((at(size) - at(-size)) / f64::from(2.0 * size));
+                agrees(tried[tried.len() - 1])
+            });
+            let (parts, exact) = (learner.parts(), gradient[position]);
+            assert!(is_right, "{parts:?}, {name}[{position}]: none of {tried:?} is {exact}");
             n_checked += 1;
         }
         learner.model.parameters.replace(&name, values, &shape).unwrap();

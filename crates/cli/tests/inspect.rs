@@ -93,8 +93,11 @@ fn a_page_is_written_with_its_pictures_and_goes_when_training_goes_on() {
     place.output(&["inspect", "a"]);
     let planes = ["plane-z1-z0", "plane-z0-z1"].map(|name| place.path(&format!("a/inspect/{name}.png")).exists());
     assert!(planes[0] != planes[1] && place.path("a/inspect/mine.png").exists(), "{planes:?}");
+    // Pictures of other commands may have the same names.
+    fs::create_dir(place.path("elsewhere")).unwrap();
+    place.write("elsewhere/orthogonality.png", b"");
     place.output(&["inspect", "a", "--json", "--out", "elsewhere"]);
-    assert!(place.path("elsewhere/inspect.html").exists());
+    assert!(place.path("elsewhere/inspect.html").exists() && place.path("elsewhere/orthogonality.png").exists());
     place.output(&["resume", "a", "--set", "training.steps=50"]);
     assert!(!place.path("a/inspect").exists());
 }

@@ -302,7 +302,7 @@ fn another_beginning_another_folder() {
     let notes = String::from_utf8(output.stderr).unwrap();
     assert!(notes.contains("the runs differ in more than their seeds: training.steps\n"), "{notes}");
     let message = place.refusal(&["perturb", "--out", "p"], 2);
-    assert!(message.contains("\"the models of the runs\""), "{message}");
+    assert!(message.contains("\"the models of the runs, in their order\""), "{message}");
 }
 
 #[test]

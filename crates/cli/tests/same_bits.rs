@@ -133,12 +133,12 @@ fn kill_and_resume_every_second(first: usize) {
 }
 
 #[test]
-fn every_framework_killed_and_resumed_on_other_threads_gives_the_same_bytes_with_selection_on() {
+fn frameworks_killed_and_resumed_on_other_threads_give_the_same_bytes_with_selection_on_first_half() {
     kill_and_resume_every_second(0);
 }
 
 #[test]
-fn and_so_do_the_other_frameworks() {
+fn frameworks_killed_and_resumed_on_other_threads_give_the_same_bytes_with_selection_on_second_half() {
     kill_and_resume_every_second(1);
 }
 

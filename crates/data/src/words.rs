@@ -17,10 +17,18 @@ pub fn listed(names: &[&str]) -> String {
     }
 }
 
-/// The path as a shell takes it: in quotes where it has a space.
+/// The path as a shell takes it: in quotes where that needs them.
 pub fn quoted(path: &Path) -> String {
-    let text = path.display().to_string();
-    if text.contains(char::is_whitespace) { format!("'{text}'") } else { text }
+    shell_word(&path.display().to_string())
+}
+
+/// The text as one word of a command.
+pub fn shell_word(text: &str) -> String {
+    let is_plain = |letter: char| letter.is_alphanumeric() || "/._-+=:,@%".contains(letter);
+    if !text.is_empty() && text.chars().all(is_plain) {
+        return text.to_string();
+    }
+    format!("'{}'", text.replace('\'', r"'\''"))
 }
 
 /// The text as the name of a folder: in letters, digits, `-` and `_`.
@@ -77,7 +85,8 @@ mod tests {
     #[test]
     fn names_of_folders_and_paths_for_shells() {
         assert_eq!(as_folder_name("xy_squares: 3, / grey-ish"), "xy_squares_3_grey-ish");
-        assert_eq!([quoted(Path::new("a b")), quoted(Path::new("a/b"))], ["'a b'", "a/b"]);
+        assert_eq!([quoted(Path::new("a b")), quoted(Path::new("ä/b_1.5"))], ["'a b'", "ä/b_1.5"]);
+        assert_eq!([shell_word("a&b"), shell_word("it's"), shell_word("")], ["'a&b'", r"'it'\''s'", "''"]);
     }
 
     #[test]

@@ -120,8 +120,10 @@ struct Sheet {
 impl Sheet {
     fn new(folder: &Path) -> Result<Self> {
         create_folder(folder)?;
-        // Pictures of an earlier call with other planes, or more runs, would stay beside the page.
-        remove_files(folder, is_own_picture)?;
+        // Pictures of an earlier call with other planes, or more runs, would stay beside the page. Where there is no page they are somebody else's.
+        if folder.join("inspect.html").exists() {
+            remove_files(folder, is_own_picture)?;
+        }
         Ok(Self { folder: folder.to_path_buf(), prefix: String::new(), written: Vec::new() })
     }
 

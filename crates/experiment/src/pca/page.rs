@@ -31,9 +31,11 @@ const IN_A_ROW: usize = 8;
 /// Writes `pca.html`, its pictures and the arrays into a folder, and tells their paths, that of the page first.
 pub fn write_page(analysed: &Analysed, folder: &Path) -> Result<Vec<PathBuf>> {
     create_folder(folder)?;
-    // A model without decoder has no directions: those of an earlier one would stay beside its page.
-    remove_files(folder, |name| OWN.contains(&name))?;
     let page = folder.join("pca.html");
+    // A model without decoder has no directions: those of an earlier one would stay beside its page. Where there is no page they are somebody else's.
+    if page.exists() {
+        remove_files(folder, |name| OWN.contains(&name))?;
+    }
     let mut written = vec![page.clone()];
     let mut figures = Vec::new();
     let mut add = |name: &str, caption: &str, canvas: &Canvas, narrow: Option<Canvas>| -> Result<()> {

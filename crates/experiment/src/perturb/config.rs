@@ -189,7 +189,7 @@ impl PerturbConfig {
         let scores = |config: &Self| joined(config, &|run| run.score.to_string());
         let rest = [
             ("images", self.images.clone(), begun.images.clone()),
-            ("the models of the runs", models(self), models(begun)),
+            ("the models of the runs, in their order", models(self), models(begun)),
             ("chosen_by", self.chosen_by.clone(), begun.chosen_by.clone()),
             ("the scores of the runs", scores(self), scores(begun)),
         ];
@@ -229,7 +229,7 @@ mod tests {
             PerturbConfig { perturb: PerturbSettings { steps: 9, ..config.perturb.clone() }, ..config.clone() };
         assert_eq!(longer.difference(&config), Some(("perturb.steps".into(), "9".into(), "3000".into())));
         moved.runs[0].model = "ffffffff".into();
-        assert_eq!(moved.difference(&config).unwrap().0, "the models of the runs");
+        assert_eq!(moved.difference(&config).unwrap().0, "the models of the runs, in their order");
     }
 
     #[test]

@@ -1,8 +1,10 @@
 //! The page of a perturbation: what came of it in words, its MIG and pictures; other scores and the runs are folded away.
 
+use std::path::Path;
+
 use unbraid_data::Result;
 use unbraid_data::whole_file::{read_whole, write_whole};
-use unbraid_data::words::quoted;
+use unbraid_data::words::{quoted, shell_word};
 use unbraid_report::figures::Panels;
 use unbraid_report::page::{Folded, InspectPage, PageFigure, PageTable, inspect_page};
 
@@ -50,10 +52,10 @@ pub fn write_page(folder: &PerturbFolder, summary: &Summary, results: &[RunResul
     let others = tables.split_off(tables.len().min(1));
     let folded =
         |summary: &str, tables: Vec<PageTable>| Folded { summary: summary.to_string(), tables, figures: Vec::new() };
+    tables.extend(line_search_table(results));
     let mut folds = vec![folded("The runs it was learned from", vec![runs_table(&summary.chosen_by, &summary.runs)])];
     if !others.is_empty() {
-        let others = others.into_iter().chain(line_search_table(results)).collect();
-        folds.insert(0, folded("Other scores, each factor and line search", others));
+        folds.insert(0, folded("Other scores, and each factor", others));
     }
     let page = InspectPage {
         title: format!("{}, perturbed", summary.dataset),
@@ -77,10 +79,11 @@ pub fn runs_table(chosen_by: &str, runs: &[GivenRun]) -> PageTable {
         let path = run.path.strip_prefix(&here).unwrap_or(&run.path);
         vec![path.display().to_string(), format!("{:.4}", run.score), side_text(run.side).to_string()]
     };
+    let title = chosen_by.to_uppercase();
     PageTable {
         name: "The runs".to_string(),
-        caption: format!("All runs by {chosen_by}, and what their models were taken for."),
-        header: ["run", chosen_by, "taken as"].map(String::from).to_vec(),
+        caption: format!("All runs by {title}, and what their models were taken for."),
+        header: ["run", &title, "taken as"].map(String::from).to_vec(),
         rows: runs.into_iter().map(row).collect(),
     }
 }
@@ -116,6 +119,11 @@ fn notes(summary: &Summary, results: &[RunResult]) -> Vec<String> {
     notes
 }
 
+/// A path as text of a config.
+fn as_toml(path: &Path) -> String {
+    toml::Value::String(path.display().to_string()).to_string()
+}
+
 fn commands(folder: &PerturbFolder, summary: &Summary) -> Vec<(String, String)> {
     let path = quoted(folder.path());
     let mut commands = vec![
@@ -126,8 +134,8 @@ fn commands(folder: &PerturbFolder, summary: &Summary) -> Vec<(String, String)> 
         (
             "train on the altered images".to_string(),
             format!(
-                "unbraid train CONFIG --set 'dataset={{ name = \"npz\", path = \"{}\" }}'",
-                folder.perturbed_path().display()
+                "unbraid train CONFIG --set {}",
+                shell_word(&format!("dataset={{ name = \"npz\", path = {} }}", as_toml(&folder.perturbed_path())))
             ),
         ),
         ("look at them".to_string(), format!("unbraid data show {}", quoted(&folder.perturbed_path()))),

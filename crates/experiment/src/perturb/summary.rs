@@ -106,6 +106,9 @@ impl Summary {
     /// What was done and what came of it, in two sentences.
     pub fn in_words(&self) -> String {
         let Self { first, last, .. } = self;
+        if self.largest_change == Some(0) {
+            return format!("{} They are what they were.", self.change_in_words());
+        }
         let went = if last.difference < first.difference { "went from" } else { "did not fall: it went from" };
         let better = if last.difference < 0.0 { "entangled" } else { "disentangled" };
         format!(

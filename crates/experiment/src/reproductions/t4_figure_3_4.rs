@@ -72,7 +72,7 @@ fn scatter(names: Vec<String>, points: Vec<Vec<(f64, f64)>>) -> Canvas {
         series: series.collect(),
         marks: Vec::new(),
     };
-    point_panels("dsprites: each point is a beta-VAE", &[panel])
+    point_panels("dsprites: each point is a run of a beta-VAE", &[panel])
 }
 
 /// The row of the list.

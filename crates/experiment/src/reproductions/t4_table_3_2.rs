@@ -3,7 +3,7 @@
 //! The relative error of equation 3.38 is taken every 500 batches, of up to 256 test images, and the share is that of the evaluations after the last
 //! one at which it is 3 % or more. The table has no spread, and no number of restarts: ours stands for its spread, and one evaluation more or less
 //! agrees as well. Shares can be compared where as many batches are learned from as in T4. Where there are fewer, as at small scale, the
-//! first phase is as long and a larger share: there ours stand beside the published numbers, and the claim that more latents take longer is judged.
+//! first phase is as long and a larger share: there ours stand beside the published numbers, and the claim that it is no larger with more latents is judged.
 
 use unbraid_data::Result;
 use unbraid_report::RunFolder;

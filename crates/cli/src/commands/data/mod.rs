@@ -168,6 +168,10 @@ impl Chosen {
     }
 
     fn build(&self, settings: &Table) -> Result<Box<dyn Dataset>> {
+        if self.listed_name() == "folder" && Path::new(&self.name).join("model.safetensors").exists() {
+            return Err(Error::new(format!("{} is the folder of a run, and not one of pictures", self.name))
+                .help("name the dataset of the run, which stands in its config.toml"));
+        }
         let place = format!("dataset \"{}\"", self.name);
         datasets::build(self.listed_name(), settings).map_err(|error| in_place(error, &place))
     }

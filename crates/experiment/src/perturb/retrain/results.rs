@@ -121,6 +121,7 @@ pub fn drop_in_words(results: &[RunResult], framework: &str) -> Option<String> {
     let [original, perturbed, noise] = Data::ALL.map(|data| spread_of(results, framework, data, 0));
     let (original, perturbed, noise) = (original?, perturbed?, noise?);
     let change = |spread: Spread| match spread.mean - original.mean {
+        change if change.abs() < 0.005 => "stays".to_string(),
         change if change < 0.0 => format!("falls by {:.2}", -change),
         change => format!("rises by {change:.2}"),
     };

@@ -325,7 +325,7 @@ fn images_without_factors_are_told_by_codes_and_runs_by_their_likeness() {
     }
     assert!(place.refusal(&["perturb", "a", "b", "--out", "p"], 2).contains("give three runs or more"));
     let output = place.output(&quick(&["--steps", "12", "--out", "p"]));
-    assert!(output.contains("udr"), "{output}");
+    assert!(output.contains("UDR"), "{output}");
     assert!(fs::read_to_string(place.path("p/perturb.json")).unwrap().contains("\"inputs\": \"codes\""));
     // Killed where checkpoints are, and on another number of threads, it ends in the same bytes.
     let command = [quick(&["--steps", "12", "--out", "killed"]), vec!["--threads", "1"]].concat();

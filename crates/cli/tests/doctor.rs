@@ -95,6 +95,9 @@ fn the_same_numbers_on_any_number_of_threads() {
 #[test]
 fn what_cannot_be_looked_at_is_refused_in_one_line() {
     let place = Place::new();
+    std::fs::create_dir(place.path("run")).unwrap();
+    place.write("run/model.safetensors", b"");
+    assert!(place.refusal(&["doctor", "run"], 2).contains("run is the folder of a run, and not one of pictures"));
     let refusal = |arguments: &[&str]| place.refusal(&[&["doctor"], arguments].concat(), 2);
     assert!(refusal(&["dsprite"]).contains("did you mean \"dsprites\"?"));
     assert!(refusal(&["xy_squares", "--loss", "mes"]).contains("no loss is called \"mes\"; did you mean \"mse\"?"));

@@ -107,7 +107,11 @@ impl Summary {
     pub fn in_words(&self) -> String {
         let Self { first, last, .. } = self;
         if self.largest_change == Some(0) {
-            return format!("{} They are what they were.", self.change_in_words());
+            let images = counted(self.measured_images, "image");
+            return format!(
+                "No pixel of {images} changed, where {} was allowed: they are what they were.",
+                self.epsilon
+            );
         }
         let went = if last.difference < first.difference { "went from" } else { "did not fall: it went from" };
         let better = if last.difference < 0.0 { "entangled" } else { "disentangled" };
@@ -121,10 +125,7 @@ impl Summary {
     }
 
     fn change_in_words(&self) -> String {
-        let Self { epsilon, most_bytes, mean_change, measured_images, .. } = self;
-        if self.largest_change == Some(0) {
-            return format!("No pixel of {} changed, where {epsilon} was allowed.", counted(*measured_images, "image"));
-        }
+        let Self { epsilon, most_bytes, mean_change, .. } = self;
         let mean = if *mean_change < 5e-4 { format!("{mean_change:.1e}") } else { format!("{mean_change:.3}") };
         let largest = self.largest_change.filter(|largest| largest < most_bytes);
         let largest = largest.map_or(String::new(), |largest| format!(", {largest} at most was found"));

@@ -253,6 +253,9 @@ mod tests {
         );
         assert!(drop_in_words(&all([0.1, 0.5], [0.3, 0.4]), "beta_vae").unwrap().contains("within the spread"));
         assert!(drop_in_words(&all([0.5, 0.5], [0.3, 0.3]), "beta_vae").unwrap().contains("rises by 0.10"));
+        assert!(
+            drop_in_words(&all([0.4, 0.4], [0.3, 0.3]), "beta_vae").unwrap().starts_with("MIG stays on the altered")
+        );
         let words = drop_in_words(&all([0.45, 0.45], [0.6, 0.6]), "beta_vae").unwrap();
         assert!(words.ends_with("rises by 0.20 with noise: it rises by less than with noise."), "{words}");
         // A run of each has no spread, whatever their difference.

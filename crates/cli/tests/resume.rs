@@ -41,6 +41,19 @@ fn change(place: &Place, name: &str, change: impl Fn(&str) -> String) {
 }
 
 #[test]
+fn a_run_killed_while_it_said_that_it_was_finished_leaves_nothing_behind() {
+    let place = trained();
+    let names = || files_in(&place.path("a")).into_keys().collect::<Vec<_>>();
+    let before = names();
+    // What a kill between the page and the last status leaves.
+    change(&place, "a/status.json", |text| text.replace("finished", "running"));
+    place.write("a/.status.json.tmp-7154000023", "{");
+    place.output(&["resume", "a"]);
+    assert_eq!(names(), before);
+    assert!(fs::read_to_string(place.path("a/status.json")).unwrap().contains("finished"));
+}
+
+#[test]
 fn a_run_that_has_lost_its_checkpoint_keeps_its_results() {
     let place = trained();
     fs::remove_file(place.path("a/model.safetensors")).unwrap();

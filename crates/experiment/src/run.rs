@@ -64,6 +64,7 @@ pub fn resume(path: &Path, changes: &[String], watch: &mut dyn Watch) -> Result<
     check_or_keep_dataset(&folder, &config, prepared.dataset.as_ref())?;
     let start = begin(&folder, &config, &mut prepared.learner)?;
     if config == before && is_finished(&folder, &config, &start) {
+        folder.remove_leftovers()?;
         say_finished(&folder)?;
         return Ok(Ending::FinishedBefore(start.saved));
     }

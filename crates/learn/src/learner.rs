@@ -120,6 +120,11 @@ impl Learner {
     /// One step: the loss of the batch, its gradients, and the change of every parameter. Noise comes from the stream
     /// `noise` at this step. A loss that is not finite changes nothing and is an error.
     pub fn step(&mut self, batch: &Batch, learning_rate: f64) -> Result<StepLosses> {
+        // On one of the threads that compute: from outside, each operation would be handed over to them and waited for.
+        rayon::scope(|_| self.step_on_this_thread(batch, learning_rate))
+    }
+
+    fn step_on_this_thread(&mut self, batch: &Batch, learning_rate: f64) -> Result<StepLosses> {
         assert_eq!(batch.step, self.steps_taken, "batches come in the order of the steps");
         let mut noise = self.seed.stream_at("noise", batch.step);
         let mut state = self.state.clone();

@@ -1,11 +1,7 @@
 //! Layers on our kernels against the same layers made of burn's own operations: outputs and every gradient.
-#![allow(clippy::unwrap_used, reason = "a test fails by panicking")]
-
-mod support;
-
+use crate::support::{Parts, chosen};
 use burn::tensor::{Gradients, Tensor};
 use rand::RngExt;
-use support::{Parts, chosen};
 use unbraid_data::{ImageShape, Rng, Seed};
 use unbraid_learn::ops::{
     Activation, ConvLayer, Direction, PixelLoss, Window, conv_stack, conv_stack_of_burn, is_on_cpu, linear,

@@ -1,10 +1,6 @@
 //! Losses that also compare filtered images, and their gradients, against values computed elsewhere (`reference/distances`).
-#![allow(clippy::unwrap_used, reason = "a test fails by panicking")]
-
-mod support;
-
+use crate::support::Parts;
 use serde_json::Value;
-use support::Parts;
 use unbraid_data::ImageShape;
 use unbraid_data::kernel_file::{Kernel, write_kernel};
 use unbraid_learn::Device;

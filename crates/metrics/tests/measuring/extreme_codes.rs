@@ -1,16 +1,13 @@
 //! Good codes far from 0, or in a huge or tiny unit: every metric gives what it gives to the plain codes, or says why it is
 //! undefined, or is named in a note.
 
-mod grids;
-mod tables;
-
 use ndarray::Array2;
 use unbraid_data::labelled_codes::Extras;
 use unbraid_metrics::Change::{CommonScale, Shift};
 use unbraid_metrics::{Change, Entry, METRICS, Scores};
 
-use grids::{grid, labelled, noise};
-use tables::scores_of_all;
+use crate::grids::{grid, labelled, noise};
+use crate::tables::scores_of_all;
 
 const SIZES: [usize; 3] = [4, 5, 6];
 

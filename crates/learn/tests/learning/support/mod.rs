@@ -1,11 +1,5 @@
 //! Small learners and batches.
 
-#![allow(
-    clippy::unwrap_used,
-    dead_code,
-    reason = "a test that cannot set itself up should panic; not every test uses all"
-)]
-
 pub mod by_hand;
 pub mod gradients;
 

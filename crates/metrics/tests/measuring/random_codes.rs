@@ -1,14 +1,12 @@
 //! Random tables, ill-natured ones among them: no metric panics, none gives NaN, and all scores stay in their range.
 
-mod tables;
-
 use ndarray::{Array2, Array3};
 use proptest::prelude::*;
 use unbraid_data::labelled_codes::Extras;
 use unbraid_data::{Factor, FactorSpace, LabelledCodes};
 use unbraid_metrics::{Score, ScoreKind, Undefined, score_kind};
 
-use tables::scores_of_all;
+use crate::tables::scores_of_all;
 
 /// Ties, ordinary numbers, and the largest and smallest there are.
 fn value() -> impl Strategy<Value = f64> {

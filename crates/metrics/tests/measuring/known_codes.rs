@@ -1,9 +1,6 @@
 //! Every metric on codes for which the scores are known: the factors themselves, constants, noise, each latent twice, and two
 //! factors turned by 45 degrees.
 
-mod grids;
-mod tables;
-
 use std::f64::consts::{FRAC_1_SQRT_2, SQRT_2};
 
 use ndarray::{Array1, Array2, Axis, array, concatenate};
@@ -11,9 +8,9 @@ use unbraid_data::labelled_codes::Extras;
 use unbraid_data::{FactorSpace, LabelledCodes};
 use unbraid_metrics::{METRICS, Need, ScoreOf, Scores};
 
+use crate::grids::{grid, labelled, noise};
+use crate::tables::scores_of_all;
 use Known::{Below, Is, Near, Undefined};
-use grids::{grid, labelled, noise};
-use tables::scores_of_all;
 
 /// What a score must be.
 #[derive(Clone, Copy)]

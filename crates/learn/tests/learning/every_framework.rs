@@ -1,14 +1,10 @@
 //! Walks every framework: gradients against finite differences, a loss that falls, and a checkpoint that resumes to the
 //! bit.
 
-#![allow(clippy::unwrap_used, reason = "a test that cannot set itself up should panic")]
-
-mod support;
-
 use std::ops::Range;
 
-use support::gradients::{check_gradients, check_gradients_of, trainable};
-use support::{PICTURE, POINT, Parts, batch, batch_of, chosen, losses, table};
+use crate::support::gradients::{check_gradients, check_gradients_of, trainable};
+use crate::support::{PICTURE, POINT, Parts, batch, batch_of, chosen, losses, table};
 use unbraid_data::datasets::{self, read_images};
 use unbraid_data::settings::{Setting, Values};
 use unbraid_data::{Dataset, ImageShape, Seed};

@@ -1,13 +1,9 @@
 //! A trained model is used by several threads at once, and two learners train in one process without touching each other.
 
-#![allow(clippy::unwrap_used, reason = "a test that cannot set itself up should panic")]
-
-mod support;
-
 use std::ops::ControlFlow;
 
+use crate::support::{PICTURE, Parts, batch};
 use ndarray::Array2;
-use support::{PICTURE, Parts, batch};
 use toml::Table;
 use unbraid_data::datasets;
 use unbraid_learn::{Learner, TrainedModel, checkpoint};

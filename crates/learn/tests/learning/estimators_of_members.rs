@@ -1,12 +1,8 @@
 //! What frameworks that learn from pairs estimate, against the truth.
 
-#![allow(clippy::unwrap_used, reason = "a test that cannot set itself up should panic")]
-
-mod support;
-
+use crate::support::{Parts, batch_of};
 use rand::RngExt;
 use rand_distr::StandardNormal;
-use support::{Parts, batch_of};
 use unbraid_data::{ImageShape, Rng, Seed};
 use unbraid_learn::tensors::floats;
 use unbraid_learn::{Learner, StepLosses};

@@ -1,12 +1,8 @@
 //! Walks every framework with a triplet loss: gradients of all its kinds, codes that coincide, and the distances that order its triplets.
 
-#![allow(clippy::unwrap_used, reason = "a test that cannot set itself up should panic")]
-
-mod support;
-
+use crate::support::gradients::{check_gradients, trainable};
+use crate::support::{POINT, Parts, batch, batch_of, chosen, losses};
 use burn::tensor::Tensor;
-use support::gradients::{check_gradients, trainable};
-use support::{POINT, Parts, batch, batch_of, chosen, losses};
 use unbraid_learn::frameworks::FRAMEWORKS;
 use unbraid_learn::reconstruction::RECONSTRUCTIONS;
 use unbraid_learn::tensors::floats;

@@ -1,12 +1,8 @@
 //! What frameworks estimate or control, against the truth.
 
-#![allow(clippy::unwrap_used, reason = "a test that cannot set itself up should panic")]
-
-mod support;
-
+use crate::support::{POINT, Parts, batch, batch_of, losses};
 use rand::RngExt;
 use rand_distr::StandardNormal;
-use support::{POINT, Parts, batch, batch_of, losses};
 use unbraid_data::{ImageShape, Seed};
 use unbraid_learn::tensors::floats;
 use unbraid_learn::{Batch, Learner, StepLosses};

@@ -1,14 +1,10 @@
 //! Features of a frozen encoder: what networks give, what a model keeps, and runs that cannot give any.
 
-#![allow(clippy::unwrap_used, reason = "a test that cannot set itself up should panic")]
-
-mod support;
-
 use std::fs;
 use std::path::Path;
 
+use crate::support::{PICTURE, POINT, Parts, batch, losses, table, write_features};
 use safetensors::SafeTensors;
-use support::{PICTURE, POINT, Parts, batch, losses, table, write_features};
 use tempfile::TempDir;
 use toml::Table;
 use unbraid_data::{ImageShape, Result, Seed};

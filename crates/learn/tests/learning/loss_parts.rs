@@ -1,15 +1,11 @@
 //! Every part of every loss on two images, against numbers worked by hand; `loss_parts_of_members.rs` has those of pairs and triplets.
 
-#![allow(clippy::unwrap_used, reason = "a test that cannot set itself up should panic")]
-
-mod support;
-
 use std::path::Path;
 
+use crate::support::by_hand::{IMAGES, SHAPE, close, learner, parts, parts_of, two_latents};
+use crate::support::{Parts, batch_of, losses, write_features};
 use rand::RngExt;
 use rand_distr::StandardNormal;
-use support::by_hand::{IMAGES, SHAPE, close, learner, parts, parts_of, two_latents};
-use support::{Parts, batch_of, losses, write_features};
 use unbraid_data::{ImageShape, Seed};
 use unbraid_learn::checkpoint;
 use unbraid_learn::frameworks::FRAMEWORKS;

@@ -1,10 +1,6 @@
 //! Checkpoints that cannot be read say why.
 
-#![allow(clippy::unwrap_used, reason = "a test that cannot set itself up should panic")]
-
-mod support;
-
-use support::Parts;
+use crate::support::Parts;
 use unbraid_data::ImageShape;
 use unbraid_learn::{Learner, checkpoint};
 

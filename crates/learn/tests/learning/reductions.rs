@@ -1,6 +1,4 @@
 //! Every reduction of burn that is used here, on tensors as large as training makes them, against sums in `f64`.
-#![allow(clippy::unwrap_used, reason = "a test fails by panicking")]
-
 use std::fs;
 use std::path::Path;
 

@@ -3,16 +3,12 @@
 //!
 //! `UPDATE_OBJECTIVES=1` writes the noise that a step draws into the inputs, for the values to be computed anew.
 
-#![allow(clippy::unwrap_used, reason = "a test that cannot set itself up should panic")]
-
-mod support;
-
 use std::path::PathBuf;
 
+use crate::support::{POINT, Parts, batch_of, losses};
 use rand::RngExt;
 use rand::seq::SliceRandom;
 use serde_json::{Value, json};
-use support::{POINT, Parts, batch_of, losses};
 use unbraid_data::{Rng, Seed};
 use unbraid_learn::frameworks::FRAMEWORKS;
 use unbraid_learn::losses::{Losses, MAIN};

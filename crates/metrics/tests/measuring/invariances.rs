@@ -1,9 +1,6 @@
 //! For every metric: which changes of the input leave its score as it was, and that every other change moves it. Also that
 //! the same input gives the same bits, on any number of threads.
 
-mod grids;
-mod tables;
-
 use ndarray::{Array1, Array2, Array3, Axis, array};
 use rayon::ThreadPoolBuilder;
 use unbraid_data::LabelledCodes;
@@ -11,8 +8,8 @@ use unbraid_data::labelled_codes::Extras;
 use unbraid_metrics::Change::{self, *};
 use unbraid_metrics::{METRICS, Scores};
 
-use grids::{grid, labelled, noise};
-use tables::scores_of_all;
+use crate::grids::{grid, labelled, noise};
+use crate::tables::scores_of_all;
 
 const CHANGES: [Change; 10] =
     [LatentOrder, LatentSigns, CommonScale, LatentScales, Shift, Rotation, RowOrder, ValueOrder, LogVariances, Losses];

@@ -6,13 +6,9 @@
 //! squared error plus beta KL has the noise variance beta / 2, and the decoder's column for a direction of variance v
 //! has the length sqrt(v - beta / 2).
 
-#![allow(clippy::unwrap_used, reason = "a test that cannot set itself up should panic")]
-
-mod support;
-
 use std::sync::Arc;
 
-use support::batch_of;
+use crate::support::batch_of;
 use toml::Table;
 use unbraid_data::{Dataset, Loader, Loading, Seed, Split, datasets, samplers};
 use unbraid_learn::tensors::floats;

@@ -1,7 +1,5 @@
 //! Walks every posterior: shapes, a divergence that is not negative, and what a traversal moves.
 
-#![allow(clippy::unwrap_used, reason = "a test that cannot set itself up should panic")]
-
 use rand::RngExt;
 use unbraid_data::Seed;
 use unbraid_learn::Device;

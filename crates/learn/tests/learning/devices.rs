@@ -1,10 +1,6 @@
 //! Training with burn's own operations alone, as another device would, gives the losses that our kernels give.
 
-#![allow(clippy::unwrap_used, reason = "a test that cannot set itself up should panic")]
-
-mod support;
-
-use support::{POINT, Parts, batch, chosen};
+use crate::support::{POINT, Parts, batch, chosen};
 use unbraid_data::ImageShape;
 use unbraid_learn::frameworks::FRAMEWORKS;
 use unbraid_learn::networks::NETWORKS;

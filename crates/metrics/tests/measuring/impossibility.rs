@@ -1,17 +1,14 @@
 //! Entangled codes have the marginals that they had, and every metric that looks along the latents' axes sees that they
 //! are entangled.
 
-mod grids;
-mod tables;
-
 use ndarray::Array2;
 use unbraid_data::labelled_codes::Extras;
 use unbraid_metrics::METRICS;
 use unbraid_metrics::impossibility::entangle;
 use unbraid_metrics::statistics::kolmogorov_smirnov::{critical_distance, kolmogorov_smirnov};
 
-use grids::{grid, labelled, noise};
-use tables::scores_of_all;
+use crate::grids::{grid, labelled, noise};
+use crate::tables::scores_of_all;
 
 /// Metrics that are not expected to fall, and why.
 const NOT_AXIS_ALIGNED: &[(&str, &str)] = &[

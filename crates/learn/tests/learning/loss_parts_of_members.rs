@@ -1,13 +1,9 @@
 //! Every part of every loss of pairs and triplets, against numbers worked by hand.
 
-#![allow(clippy::unwrap_used, reason = "a test that cannot set itself up should panic")]
-
-mod support;
-
+use crate::support::Parts;
+use crate::support::by_hand::{IMAGES, SHAPE, close, parts, parts_of, two_latents};
 use rand::RngExt;
 use rand_distr::StandardNormal;
-use support::Parts;
-use support::by_hand::{IMAGES, SHAPE, close, parts, parts_of, two_latents};
 use unbraid_data::Seed;
 use unbraid_learn::Learner;
 

@@ -64,7 +64,6 @@ pub fn resume(path: &Path, changes: &[String], watch: &mut dyn Watch) -> Result<
     check_or_keep_dataset(&folder, &config, prepared.dataset.as_ref())?;
     let start = begin(&folder, &config, &mut prepared.learner)?;
     if config == before && is_finished(&folder, &config, &start) {
-        folder.remove_leftovers()?;
         say_finished(&folder)?;
         return Ok(Ending::FinishedBefore(start.saved));
     }
@@ -150,7 +149,6 @@ fn stages(
     start: Start,
     watch: &mut dyn Watch,
 ) -> Result<Ending> {
-    folder.remove_leftovers()?;
     if let Ending::Stopped(step) = train(folder, config, &mut prepared, start, watch)? {
         return Ok(Ending::Stopped(step));
     }
@@ -173,9 +171,12 @@ fn stages(
     Ok(Ending::Finished)
 }
 
-/// Keeps other processes from working on the run; the system lets go of it however this process ends.
+/// Keeps other processes from working on the run, and removes what one that was killed left half written; the system lets go of the run however
+/// this process ends.
 fn hold(folder: &RunFolder) -> Result<File> {
-    hold_file(&folder.config_path(), folder.path())
+    let held = hold_file(&folder.config_path(), folder.path())?;
+    folder.remove_leftovers()?;
+    Ok(held)
 }
 
 /// The same by any file of a folder.

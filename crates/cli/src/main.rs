@@ -76,6 +76,8 @@ enum Command {
     Reproduce(commands::reproduce::Arguments),
     /// Search for the weight of the KL divergence at which a config's first latent goes out, by short trainings
     SuggestBeta(commands::suggest_beta::Arguments),
+    /// Train many runs from one file: grids of settings, on this machine or on Slurm, each run once
+    Sweep(commands::sweep::Arguments),
     /// Measure how fast this machine is at it
     Bench(commands::bench::Arguments),
 }
@@ -89,6 +91,10 @@ enum Outcome {
     NotWhole,
     /// Published numbers were not found again, which was printed.
     Differs,
+    /// Some runs failed, which was printed.
+    SomeFailed,
+    /// A run of a sweep could not be worked on for now: an exit code of its own tells the sweep why.
+    Later(u8),
 }
 
 fn main() -> ExitCode {
@@ -98,7 +104,8 @@ fn main() -> ExitCode {
         Ok(Outcome::Done) => ExitCode::SUCCESS,
         Ok(Outcome::Stopped) => ExitCode::from(130),
         Ok(Outcome::NotWhole) => ExitCode::from(2),
-        Ok(Outcome::Differs) => ExitCode::from(1),
+        Ok(Outcome::Differs | Outcome::SomeFailed) => ExitCode::from(1),
+        Ok(Outcome::Later(code)) => ExitCode::from(code),
         Err(error) => {
             tell(format!("error: {error}"));
             ExitCode::from(match error.kind() {
@@ -127,13 +134,14 @@ fn run(arguments: Arguments) -> Result<Outcome> {
         let pool = rayon::ThreadPoolBuilder::new().num_threads(threads).build_global();
         pool.map_err(|error| Error::failure(format!("{threads} threads cannot be started: {error}")))?;
     }
-    if let Some(folder) = arguments.data_root {
+    let data_root = arguments.data_root;
+    if let Some(folder) = &data_root {
         if !folder.is_dir() {
             return Err(
                 Error::new(format!("--data-root: there is no folder {}", folder.display())).help("check the path")
             );
         }
-        set_data_root(folder);
+        set_data_root(folder.clone());
     }
     tell_through(|line| tell(format!("note: {line}")));
     match arguments.command {
@@ -154,8 +162,9 @@ fn run(arguments: Arguments) -> Result<Outcome> {
         Command::Distances(arguments) => commands::distances::run(&arguments),
         Command::Inspect(arguments) => commands::inspect::run(&arguments),
         Command::Report(arguments) => commands::report::run(&arguments),
-        Command::Reproduce(arguments) => commands::reproduce::run(&arguments),
+        Command::Reproduce(arguments) => commands::reproduce::run(&arguments, data_root.as_deref()),
         Command::SuggestBeta(arguments) => commands::suggest_beta::run(&arguments),
+        Command::Sweep(arguments) => commands::sweep::run(&arguments, data_root.as_deref()),
         Command::Bench(arguments) => commands::bench::run(&arguments),
     }
 }

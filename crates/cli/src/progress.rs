@@ -148,7 +148,7 @@ impl Drop for Progress {
 }
 
 /// Whether bars can be drawn: on a terminal that can move its cursor.
-fn draws_bars(is_terminal: bool, terminal: Option<&OsStr>) -> bool {
+pub fn draws_bars(is_terminal: bool, terminal: Option<&OsStr>) -> bool {
     is_terminal && terminal != Some(OsStr::new("dumb"))
 }
 
@@ -233,7 +233,7 @@ impl Stage {
 }
 
 /// `12 s`, `3 min 05 s`, `2 h 07 min`.
-fn duration_text(seconds: u64) -> String {
+pub fn duration_text(seconds: u64) -> String {
     match (seconds / 3600, seconds / 60 % 60, seconds % 60) {
         (0, 0, seconds) => format!("{seconds} s"),
         (0, minutes, seconds) => format!("{minutes} min {seconds:02} s"),

@@ -10,6 +10,27 @@ use crate::progress::Progress;
 
 static STOP: AtomicBool = AtomicBool::new(false);
 
+/// Listens to Ctrl-C and to the request of the system to end: the first one lets the work save itself, a second one ends it at once.
+pub fn listen() -> Result<()> {
+    let on_ctrl_c = || {
+        if STOP.swap(true, Ordering::SeqCst) {
+            std::process::exit(130);
+        }
+        tell("\nstopping; Ctrl-C again stops at once, without saving");
+    };
+    ctrlc::set_handler(on_ctrl_c).map_err(|error| Error::failure(format!("Ctrl-C cannot be listened to: {error}")))
+}
+
+/// Whether it was asked to stop.
+pub fn is_stopping() -> bool {
+    STOP.load(Ordering::SeqCst)
+}
+
+/// Asks to stop, as Ctrl-C does.
+pub fn stop() {
+    STOP.store(true, Ordering::SeqCst);
+}
+
 /// Whoever runs the command.
 pub struct Watcher {
     progress: Progress,
@@ -18,14 +39,7 @@ pub struct Watcher {
 impl Watcher {
     /// Listens to Ctrl-C from now on: the first one lets the run save itself, a second one ends it at once.
     pub fn new() -> Result<Self> {
-        let on_ctrl_c = || {
-            if STOP.swap(true, Ordering::SeqCst) {
-                std::process::exit(130);
-            }
-            tell("\nstopping; Ctrl-C again stops at once, without saving");
-        };
-        ctrlc::set_handler(on_ctrl_c)
-            .map_err(|error| Error::failure(format!("Ctrl-C cannot be listened to: {error}")))?;
+        listen()?;
         Ok(Self { progress: Progress::new() })
     }
 
@@ -67,7 +81,7 @@ impl Watch for Watcher {
     }
 
     fn should_stop(&self) -> bool {
-        STOP.load(Ordering::SeqCst)
+        is_stopping()
     }
 }
 

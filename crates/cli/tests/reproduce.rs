@@ -4,6 +4,8 @@
 
 mod support;
 
+use std::path::{Path, PathBuf};
+
 use serde_json::Value;
 use support::Place;
 
@@ -11,6 +13,14 @@ const TRAINED: [&str; 5] = ["t4-table-3.2", "t4-table-3.3", "t4-table-3.4", "t4-
 
 fn json(text: &str) -> Value {
     serde_json::from_str(text).unwrap()
+}
+
+/// The folders of runs, without that of sweeps.
+fn runs_in(folder: &Path) -> Vec<PathBuf> {
+    let mut runs: Vec<_> = std::fs::read_dir(folder).unwrap().map(|run| run.unwrap().path()).collect();
+    runs.retain(|path| !path.ends_with("sweeps"));
+    runs.sort();
+    runs
 }
 
 #[test]
@@ -24,13 +34,10 @@ fn each_is_made_from_runs_that_are_trained_once_and_compared_with_nothing_at_the
         assert!(found["agrees"].is_null(), "{name}: {first}");
         assert!(!rows.is_empty() && rows.iter().all(|row| row["agrees"].is_null()), "{name}: {first}");
         assert!(rows.iter().any(|row| row["runs"].as_u64() >= Some(1)), "{name}");
-        let runs = place.path(&format!("reproductions/{name}-smoke/runs"));
         let models = || -> Vec<_> {
-            let mut runs: Vec<_> = std::fs::read_dir(&runs).unwrap().map(|run| run.unwrap().path()).collect();
-            runs.sort();
-            runs.iter()
-                .map(|run| (run.clone(), run.join("model.safetensors").metadata().unwrap().modified().unwrap()))
-                .collect()
+            let runs = runs_in(&place.path("reproductions/runs"));
+            let written = |run: &PathBuf| run.join("model.safetensors").metadata().unwrap().modified().unwrap();
+            runs.iter().map(|run| (run.clone(), written(run))).collect()
         };
         let before = models();
         assert_eq!(place.output(&arguments), first, "{name}");
@@ -49,7 +56,8 @@ fn a_scale_is_refused_where_nothing_is_trained_and_one_that_is_none_is_named() {
     let refused = place.refusal(&["reproduce", "t4-table-3.4", "--scale", "large"], 2);
     assert!(refused.contains("smoke, small, paper"), "{refused}");
     place.output(&["reproduce", "t4-table-3.4", "--scale", "smoke", "--out", "here"]);
-    place.write("here/runs/ratio1.0-1/config.toml", "[dataset]\nname = 'xy_squares'\n[framework]\nname = 'vae'");
+    let run = runs_in(&place.path("here/runs")).remove(0);
+    std::fs::write(run.join("config.toml"), "[dataset]\nname = 'xy_squares'\n[framework]\nname = 'vae'").unwrap();
     let refused = place.refusal(&["reproduce", "t4-table-3.4", "--scale", "smoke", "--out", "here"], 2);
     assert!(refused.contains("holds a run of another config"), "{refused}");
 }

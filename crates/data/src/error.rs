@@ -17,6 +17,7 @@ pub struct Error {
     help: Option<String>,
     kind: Kind,
     about_a_name: bool,
+    about_a_full_disk: bool,
 }
 
 /// Who can mend it; decides the exit code.
@@ -31,7 +32,7 @@ pub enum Kind {
 impl Error {
     /// An error that the user can mend by changing the input.
     pub fn new(message: impl Into<String>) -> Self {
-        Self { message: message.into(), help: None, kind: Kind::Input, about_a_name: false }
+        Self { message: message.into(), help: None, kind: Kind::Input, about_a_name: false, about_a_full_disk: false }
     }
 
     /// An error that appeared while working on good input.
@@ -78,6 +79,17 @@ impl Error {
     /// Whether it says that a name is in no list, which needs no place before it.
     pub fn is_about_a_name(&self) -> bool {
         self.about_a_name
+    }
+
+    /// Says that a disk is full, or as much of it as the user may take.
+    pub fn about_a_full_disk(mut self) -> Self {
+        self.about_a_full_disk = true;
+        self
+    }
+
+    /// Whether it says that a disk is full: the same work can be done once there is space.
+    pub fn is_about_a_full_disk(&self) -> bool {
+        self.about_a_full_disk
     }
 
     /// Who can mend it.

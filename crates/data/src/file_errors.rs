@@ -76,7 +76,7 @@ fn with_advice(error: Error, path: &Path, cause: &io::Error) -> Error {
             error.help("choose a place that you may write to")
         }
         ErrorKind::StorageFull | ErrorKind::QuotaExceeded => {
-            error.on_the_way().help("free some space, or choose a place on another disk")
+            error.on_the_way().about_a_full_disk().help("free some space, or choose a place on another disk")
         }
         ErrorKind::IsADirectory => error.help("give the path of a file"),
         ErrorKind::NotFound => match path.parent() {

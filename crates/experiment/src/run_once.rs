@@ -20,10 +20,14 @@ pub fn run_once(config: &Config, path: &Path, watch: &mut dyn Watch) -> Result<E
     }
     let begun = read_config(&RunFolder::open(path)?)?;
     if !is_same(&begun, config) {
-        return Err(Error::new(format!("{} holds a run of another config", quoted(path)))
-            .help("choose another folder, or move it away"));
+        return Err(another_config(path));
     }
     resume(path, &[], watch)
+}
+
+/// The error for a folder that holds a run of another config.
+pub(crate) fn another_config(path: &Path) -> Error {
+    Error::new(format!("{} holds a run of another config", quoted(path))).help("choose another folder, or move it away")
 }
 
 /// Whether two configs are the same, by whatever path they name the same file of images. That its images are the same, `dataset.json` tells.

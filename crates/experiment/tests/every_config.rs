@@ -7,6 +7,8 @@ use std::path::{Path, PathBuf};
 
 use unbraid_experiment::kernel_learning::KernelConfig;
 use unbraid_experiment::prepare::prepare;
+use unbraid_experiment::sweep::file::SweepFile;
+use unbraid_experiment::sweep::plan::Plan;
 use unbraid_experiment::watch::Nobody;
 use unbraid_experiment::{Config, run};
 
@@ -28,7 +30,8 @@ fn every_config_of_the_repository_can_be_started() {
     run::start(&config, prepare(&config).unwrap(), &features, &mut Nobody).unwrap();
 
     let configs = configs_in(&folder);
-    for path in configs.iter().filter(|path| !path.starts_with(folder.join("kernels"))) {
+    let of_runs = |path: &&PathBuf| !["kernels", "sweeps"].iter().any(|other| path.starts_with(folder.join(other)));
+    for path in configs.iter().filter(of_runs) {
         let config = Config::load(path, &[]).unwrap_or_else(|error| panic!("{error}"));
         assert_eq!(Config::parse(&config.to_toml(), &[]).unwrap(), config, "{}", path.display());
         let needs_features = config.framework.settings.contains_key("features");
@@ -44,6 +47,21 @@ fn every_config_of_the_repository_can_be_started() {
         prepare(&config).unwrap_or_else(|error| panic!("{}: {error}", path.display()));
     }
     assert!(configs.len() >= 25);
+}
+
+#[test]
+fn every_sweep_of_the_repository_expands_to_configs() {
+    let sweeps = configs_in(&Path::new(env!("CARGO_MANIFEST_DIR")).join("../../configs/sweeps"));
+    for path in &sweeps {
+        let file = SweepFile::load(path).unwrap_or_else(|error| panic!("{error}"));
+        let plan = Plan::of(&file, &[]).unwrap_or_else(|error| panic!("{}: {error}", path.display()));
+        assert_eq!(plan.n_same, 0, "{}", path.display());
+        // The number of runs is told in words at the top.
+        let text = fs::read_to_string(path).unwrap();
+        let told = text.lines().take_while(|line| line.starts_with('#')).collect::<String>().replace(',', "");
+        assert!(told.contains(&format!("{} runs", plan.runs.len())), "{}: {} runs", path.display(), plan.runs.len());
+    }
+    assert!(sweeps.len() >= 25);
 }
 
 #[test]

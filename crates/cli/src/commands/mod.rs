@@ -31,6 +31,7 @@ pub mod report;
 pub mod reproduce;
 pub mod resume;
 pub mod suggest_beta;
+pub mod sweep;
 pub mod train;
 pub mod traverse;
 

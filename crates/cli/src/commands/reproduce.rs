@@ -4,12 +4,18 @@ use std::path::{Path, PathBuf};
 
 use serde_json::{Value as Json, json};
 use unbraid_data::whole_file::create_folder;
+use unbraid_data::words::{as_folder_name, counted};
 use unbraid_data::{Error, Result};
-use unbraid_experiment::Watch;
 use unbraid_experiment::reproductions::spread::{PublishedMean, Spread};
 use unbraid_experiment::reproductions::{self, Entry, Outcome as Found, Request, Row, Run, Scale, Value};
+use unbraid_experiment::sweep::folder::SweepFolder;
+use unbraid_experiment::sweep::plan::Plan;
+use unbraid_experiment::sweep::run_name::run_name;
+use unbraid_experiment::{Config, Watch};
+use unbraid_report::RunFolder;
 use unbraid_report::tables::numbers_table;
 
+use super::sweep::local;
 use crate::Outcome;
 use crate::output::{print, tell};
 use crate::progress::Progress;
@@ -19,8 +25,8 @@ const USE: &str = "\
 `unbraid list reproductions` prints the names. Exits with 1 where a number is off by more than its row allows.
 
 Some train models, at a scale: smoke (seconds, nothing is compared), small (minutes to half an hour on two cores; the default) or paper (as \
-published: it says before how many runs that are and about how many hours). Every run is kept in FOLDER/runs, and the same command goes on where it was \
-stopped or killed.";
+published: it says before how many runs that are and about how many hours). Runs are those of a sweep: reproductions share them in reproductions/runs, and the same \
+command goes on where it was stopped or killed.";
 
 /// Arguments of the command.
 #[derive(clap::Args)]
@@ -37,9 +43,17 @@ pub struct Arguments {
     #[arg(long)]
     json: bool,
 
-    /// Where pictures and trained runs go [default: reproductions/NAME, or reproductions/NAME-SCALE for those that train]
+    /// Where pictures go [default: reproductions/NAME, or reproductions/NAME-SCALE for those that train]
     #[arg(long, value_name = "FOLDER")]
     out: Option<PathBuf>,
+
+    /// Where trained runs go [default: reproductions/runs, or OUT/runs where --out is given]
+    #[arg(long, value_name = "FOLDER")]
+    runs: Option<PathBuf>,
+
+    /// Runs at a time, which share the threads [default: as many as there are threads, 2 GB of free memory for each]
+    #[arg(long, value_name = "N")]
+    jobs: Option<usize>,
 }
 
 /// A scale, as it is written.
@@ -61,12 +75,12 @@ impl From<ScaleName> for Scale {
 }
 
 /// Carries out the command.
-pub fn run(arguments: &Arguments) -> Result<Outcome> {
+pub fn run(arguments: &Arguments, data_root: Option<&Path>) -> Result<Outcome> {
     let entry = reproductions::find(&arguments.name)?;
     let (found, folder) = match entry.run {
         Run::Untrained(make) => (Some(make_untrained(make, arguments)?), folder_of_untrained(entry, arguments)),
         Run::Trained(make) => {
-            let (found, folder) = make_trained(make, entry, arguments)?;
+            let (found, folder) = make_trained(make, entry, arguments, data_root)?;
             (found, Some(folder))
         }
     };
@@ -106,20 +120,51 @@ fn folder_of_untrained(entry: &Entry, arguments: &Arguments) -> Option<PathBuf> 
 
 /// What was found, nothing where the user stopped it, and the folder.
 fn make_trained(
-    make: fn(&Request, &mut dyn Watch) -> Result<Option<Found>>,
+    make: fn(&Request<'_>, &mut dyn Watch) -> Result<Option<Found>>,
     entry: &Entry,
     arguments: &Arguments,
+    data_root: Option<&Path>,
 ) -> Result<(Option<Found>, PathBuf)> {
     let scale: Scale = arguments.scale.unwrap_or(ScaleName::Small).into();
-    let named = || Path::new("reproductions").join(format!("{}-{}", entry.name, scale.name()));
-    let folder = arguments.out.clone().unwrap_or_else(named);
+    let name = format!("{}-{}", entry.name, scale.name());
+    let folder = arguments.out.clone().unwrap_or_else(|| Path::new("reproductions").join(&name));
+    let beside = || arguments.out.as_ref().map_or(PathBuf::from("reproductions"), Clone::clone).join("runs");
+    let runs = arguments.runs.clone().unwrap_or_else(beside);
+    let train = |configs: &[Config]| train(configs, &runs, &name, arguments.jobs, data_root);
     let mut watcher = Watcher::new()?;
-    let found = make(&Request { scale, runs: folder.join("runs") }, &mut watcher)?;
+    let found = make(&Request { scale, runs: runs.clone(), train: &train }, &mut watcher)?;
     watcher.finish();
     if found.is_none() {
         tell("stopped and saved; the same command goes on from there");
     }
     Ok((found, folder))
+}
+
+/// Trains runs as a sweep does; nothing where the user stopped it.
+fn train(
+    configs: &[Config],
+    out: &Path,
+    name: &str,
+    jobs: Option<usize>,
+    data_root: Option<&Path>,
+) -> Result<Option<Vec<RunFolder>>> {
+    let plan = Plan::of_configs(configs);
+    let folder = SweepFolder::begin(out, &as_folder_name(name), &plan, None)?;
+    folder.uncancel()?;
+    // What failed may have been mended since.
+    folder.forget_failures()?;
+    let (summary, _) = local::work(&folder, &plan, jobs, data_root)?;
+    if let Some((run, error)) = summary.failed.first() {
+        return Err(Error::failure(format!(
+            "{} of {} failed, {run} of them: {error}",
+            summary.failed.len(),
+            counted(plan.runs.len(), "run")
+        )));
+    }
+    if summary.is_stopped {
+        return Ok(None);
+    }
+    configs.iter().map(|config| RunFolder::open(&folder.run_path(&run_name(config)))).collect::<Result<_>>().map(Some)
 }
 
 fn print_found(entry: &Entry, found: &Found, figures: &[PathBuf]) -> Result<()> {

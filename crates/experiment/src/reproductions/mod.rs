@@ -3,7 +3,7 @@
 //! A number agrees where it differs by no more than its row allows: half a unit of the last published digit, and where the published number
 //! was drawn at random what that may move it by. Means over trained runs have a rule of their own, told in [`spread`].
 //!
-//! Some train nothing. Others train runs ([`trained`]) at one of three scales ([`Scale`]), each in a folder of its own, and go on with those that are there.
+//! Some train nothing. Others train runs ([`trained`]) at one of three scales ([`Scale`]), as a sweep does, and go on with those that are there.
 
 pub mod spread;
 mod t1_figure_3_13;
@@ -31,8 +31,9 @@ use unbraid_distances::examine::{Findings, OfPairs, Settings};
 use unbraid_distances::groups::Limits;
 use unbraid_distances::losses::Loss;
 use unbraid_distances::verdict::verdict;
-use unbraid_report::Canvas;
+use unbraid_report::{Canvas, RunFolder};
 
+use crate::config::Config;
 use crate::doctor::{self, Examined};
 use crate::watch::Watch;
 use spread::{PublishedMean, Spread};
@@ -70,16 +71,17 @@ pub enum Run {
     /// Nothing is trained, and there is one scale.
     Untrained(fn(&mut dyn Watch) -> Result<Outcome>),
     /// Runs are trained; nothing where the user asks to stop, and the same request goes on.
-    Trained(fn(&Request, &mut dyn Watch) -> Result<Option<Outcome>>),
+    Trained(fn(&Request<'_>, &mut dyn Watch) -> Result<Option<Outcome>>),
 }
 
 /// What is asked of a reproduction that trains.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Request {
+pub struct Request<'a> {
     /// How much is trained.
     pub scale: Scale,
-    /// Where the trained runs are kept, each in a folder of its own.
+    /// Where the trained runs are kept, each in a folder that is named by what decides it.
     pub runs: PathBuf,
+    /// Carries runs to their ends, and gives their folders in the same order; nothing where the user asks to stop.
+    pub train: &'a dyn Fn(&[Config]) -> Result<Option<Vec<RunFolder>>>,
 }
 
 /// How much is trained.

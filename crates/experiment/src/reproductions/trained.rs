@@ -1,21 +1,19 @@
-//! The runs of a reproduction: each config is trained from several seeds, every run in a folder of its own.
+//! The runs of a reproduction: each config is trained from several seeds.
 //!
-//! A run that was begun goes on from its last checkpoint, and a finished one is left as it is, so that a reproduction that was stopped or killed
-//! goes on by the same command and trains nothing twice.
-
-use std::path::{Path, PathBuf};
+//! Runs are those of a sweep: named by what decides them, so that reproductions share those that they have in common; one that was begun goes on from its last
+//! checkpoint, and a finished one is left as it is.
 
 use unbraid_data::Result;
-use unbraid_data::words::quoted;
+use unbraid_data::words::{counted, quoted};
 use unbraid_report::RunFolder;
 
 use super::spread::Spread;
 use super::{Outcome, Request, Row, Scale};
 use crate::config::Config;
 use crate::dataset_record;
-use crate::run_once::run_once;
-use crate::step_time::secs_per_step;
-use crate::train::Ending;
+use crate::sweep::estimate::estimate;
+use crate::sweep::plan::Plan;
+use crate::sweep::state::is_finished;
 use crate::watch::Watch;
 
 /// Scores that T4's tables are made of, and little else, which saves the time of all other metrics.
@@ -24,7 +22,7 @@ pub const METRICS: &str = "metrics=[{name='ds'},{name='dto'},{name='polarized'},
 /// Runs of one config that differ by their seeds.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Group {
-    /// What the folders of its runs are called, followed by the seed.
+    /// What tables and figures call it.
     pub name: String,
     /// The config, whatever its seed.
     pub config: Config,
@@ -33,10 +31,9 @@ pub struct Group {
 }
 
 impl Group {
-    /// The folder and the config of each run.
-    fn runs(&self, folder: &Path) -> Vec<(PathBuf, Config)> {
-        let run = |seed| (folder.join(format!("{}-{seed}", self.name)), Config { seed, ..self.config.clone() });
-        (1..=self.n_seeds).map(run).collect()
+    /// The config of each run.
+    fn configs(&self) -> impl Iterator<Item = Config> {
+        (1..=self.n_seeds).map(|seed| Config { seed, ..self.config.clone() })
     }
 }
 
@@ -65,39 +62,33 @@ impl Restarts {
 /// Trains all runs of the groups; nothing where the user asks to stop.
 pub fn train(groups: &[Group], request: &Request, watch: &mut dyn Watch) -> Result<Option<Vec<Restarts>>> {
     announce(groups, request, watch)?;
-    let n_runs: u64 = groups.iter().map(|group| group.n_seeds).sum();
-    let mut n_begun = 0;
-    let mut trained = Vec::new();
-    for group in groups {
-        let mut folders = Vec::new();
-        for (path, config) in group.runs(&request.runs) {
-            n_begun += 1;
-            watch.note(&format!("run {n_begun} of {n_runs}: {}", quoted(&path)));
-            if let Ending::Stopped(_) = run_once(&config, &path, watch)? {
-                return Ok(None);
-            }
-            folders.push(RunFolder::open(&path)?);
-        }
-        trained.push(Restarts { name: group.name.clone(), folders });
-    }
-    Ok(Some(trained))
+    let configs: Vec<Config> = groups.iter().flat_map(Group::configs).collect();
+    let Some(folders) = (request.train)(&configs)? else { return Ok(None) };
+    let mut folders = folders.into_iter();
+    let of_group = |group: &Group| {
+        let folders = folders.by_ref().take(group.n_seeds as usize).collect();
+        Restarts { name: group.name.clone(), folders }
+    };
+    Ok(Some(groups.iter().map(of_group).collect()))
 }
 
-/// Says how many runs there are to train and about how long they take, by the time of a few steps of each config.
+/// Says how many runs there are to train and about how long they take, by the time of a few steps of each kind.
 fn announce(groups: &[Group], request: &Request, watch: &mut dyn Watch) -> Result<()> {
     if request.scale == Scale::Smoke {
         return Ok(());
     }
-    let (mut n_runs, mut secs) = (0, 0.0);
-    for group in groups {
-        let left = group.runs(&request.runs).into_iter().filter(|(path, _)| !path.join("report.html").exists()).count();
-        if left > 0 {
-            n_runs += left;
-            secs += left as f64 * group.config.training.steps as f64 * secs_per_step(&group.config)?;
-        }
-    }
-    if n_runs > 0 {
-        watch.note(&format!("{n_runs} runs to train, about {}, into {}", duration(secs), quoted(&request.runs)));
+    let configs: Vec<Config> = groups.iter().flat_map(Group::configs).collect();
+    let plan = Plan::of_configs(&configs);
+    let left = plan.runs.iter().filter(|run| !is_finished(&request.runs.join(&run.name)));
+    if let Some(estimate) = estimate(left, watch)?
+        && estimate.n_runs > 0
+    {
+        watch.note(&format!(
+            "{} to train, about {}, into {}",
+            counted(estimate.n_runs, "run"),
+            duration(estimate.secs),
+            quoted(&request.runs)
+        ));
     }
     Ok(())
 }
@@ -144,8 +135,7 @@ mod tests {
     fn runs_of_a_group_differ_by_their_seeds_alone() {
         let config = Config::parse("[dataset]\nname = 'xy_squares'\n[framework]\nname = 'vae'", &[]).unwrap();
         let group = Group { name: "a".to_string(), config: config.clone(), n_seeds: 2 };
-        let runs = group.runs(Path::new("runs"));
-        assert_eq!(runs[1], (PathBuf::from("runs/a-2"), Config { seed: 2, ..config }));
-        assert_eq!(runs.len(), 2);
+        let configs: Vec<Config> = group.configs().collect();
+        assert_eq!(configs, [Config { seed: 1, ..config.clone() }, Config { seed: 2, ..config }]);
     }
 }

@@ -1,0 +1,180 @@
+#!/usr/bin/env python3
+"""A sweep of many tiny runs, undisturbed and with workers and the sweep itself killed at random: every run exactly once, the same bytes.
+
+    python3 bench/sweep.py [--runs 1000] [--jobs 2] [--seed 1]
+
+Also measures what a sweep costs beside its runs (against `unbraid train` of the same configs, one after another), and how long it takes to list finished runs.
+"""
+
+import argparse
+import hashlib
+import json
+import os
+import random
+import shutil
+import signal
+import subprocess
+import sys
+import tempfile
+import time
+from pathlib import Path
+
+SWEEP = """
+best = "mig"
+[base]
+rows = 64
+metrics = [{{ name = "mig" }}]
+[base.dataset]
+name = "xy_squares"
+squares = 1
+rgb = false
+[base.framework]
+name = "beta_vae"
+[base.model]
+name = "mlp"
+latents = 2
+encoder = [8]
+decoder = [8]
+[base.training]
+steps = {steps}
+batch_size = 8
+checkpoint_every = {every}
+[grid]
+seed = [{seeds}]
+framework.beta = [0.5, 1.0, 2.0, 4.0]
+"""
+
+SAME = ["config.toml", "losses.csv", "model.safetensors", "codes.npy", "factors.npy", "scores.json", "dataset.json", "posteriors.csv"]
+
+
+def sweep_file(folder, runs, steps):
+    seeds = ", ".join(str(seed) for seed in range(1, runs // 4 + 1))
+    path = folder / "many.toml"
+    path.write_text(SWEEP.format(seeds=seeds, steps=steps, every=max(1, steps // 4)))
+    return path
+
+
+def digests(out):
+    """What every run left, by its name."""
+    runs = {}
+    for run in sorted(path for path in out.iterdir() if path.name != "sweeps"):
+        digest = hashlib.sha256()
+        for name in SAME:
+            digest.update((run / name).read_bytes())
+        # Nothing half written is left behind.
+        left = [str(path) for path in run.rglob("*") if ".tmp-" in path.name]
+        assert not left, left
+        runs[run.name] = digest.hexdigest()
+    return runs
+
+
+def workers_of(process):
+    try:
+        return [int(child) for child in Path(f"/proc/{process}/task/{process}/children").read_text().split()]
+    except OSError:
+        return []
+
+
+def disturbed(binary, file, out, jobs, rng):
+    """Starts the sweep again and again, and kills now it, now some of its workers. Finished runs must stay the very files they were."""
+    kills = {"sweep": 0, "worker": 0}
+    finished = {}
+    began = time.time()
+    while True:
+        process = subprocess.Popen([binary, "sweep", file, "--out", out, "--jobs", str(jobs)], stdout=subprocess.DEVNULL, stderr=subprocess.PIPE)
+        until = time.time() + rng.uniform(0.5, 15.0)
+        while time.time() < until and process.poll() is None:
+            time.sleep(rng.uniform(0.01, 0.4))
+            children = workers_of(process.pid)
+            if children and rng.random() < 0.5:
+                try:
+                    os.kill(rng.choice(children), signal.SIGKILL)
+                    kills["worker"] += 1
+                except ProcessLookupError:
+                    pass
+        if process.poll() is not None:
+            break
+        process.kill()
+        process.wait()
+        kills["sweep"] += 1
+        for page in out.glob("*/report.html"):
+            number = page.stat().st_ino, page.stat().st_mtime_ns
+            assert finished.setdefault(page.parent.name, number) == number, f"{page} was written again"
+    errors = process.stderr.read().decode()
+    assert process.returncode == 0, (process.returncode, errors[-2000:])
+    for name, number in finished.items():
+        page = (out / name / "report.html").stat()
+        assert (page.st_ino, page.st_mtime_ns) == number, f"{name} was written again"
+    return kills, time.time() - began
+
+
+def overhead(binary, folder, n_runs):
+    """Seconds of a sweep of one job, and of the same configs trained one after another by `unbraid train`, in turns."""
+    sweeps, trains = [], []
+    for turn in range(3):
+        file = sweep_file(folder, n_runs, 5)
+        out = folder / f"sweep-{turn}"
+        began = time.time()
+        subprocess.run([binary, "sweep", file, "--out", out, "--jobs", "1", "--threads", "1"], check=True, capture_output=True)
+        sweeps.append(time.time() - began)
+        runs = sorted(path for path in out.iterdir() if path.name != "sweeps")
+        began = time.time()
+        for run in runs:
+            subprocess.run([binary, "train", run / "config.toml", "--out", folder / f"train-{turn}" / run.name, "--threads", "1"], check=True, capture_output=True)
+        trains.append(time.time() - began)
+    return min(sweeps), min(trains)
+
+
+def listing(binary, folder, runs, n_listed):
+    """Seconds to list many finished runs: copies of one, under the names that a plan gives them."""
+    out = folder / "listed"
+    file = sweep_file(folder, n_listed, 7)
+    subprocess.run([binary, "sweep", file, "--out", out, "--export", "commands"], check=True, capture_output=True)
+    one = next(path for path in runs.iterdir() if path.name != "sweeps")
+    names = [json.loads(line)["name"] for line in (out / "sweeps/many/plan.jsonl").read_text().splitlines()]
+    for name in names:
+        (out / name).mkdir()
+        for kept in ["config.toml", "status.json", "scores.json", "report.html"]:
+            os.link(one / kept, out / name / kept)
+    times = []
+    for _ in range(3):
+        began = time.time()
+        said = subprocess.run([binary, "sweep", "status", out / "sweeps/many"], check=True, capture_output=True, text=True).stdout
+        times.append(time.time() - began)
+    assert said.startswith(f"{len(names)} runs: {len(names)} finished"), said[:200]
+    began = time.time()
+    subprocess.run([binary, "sweep", file, "--out", out], check=True, capture_output=True)
+    return len(names), min(times), time.time() - began
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--runs", type=int, default=1000)
+    parser.add_argument("--steps", type=int, default=20)
+    parser.add_argument("--jobs", type=int, default=2)
+    parser.add_argument("--listed", type=int, default=10_000)
+    parser.add_argument("--seed", type=int, default=1)
+    parser.add_argument("--binary", default=str(Path(__file__).resolve().parent.parent / "target/release/unbraid"))
+    arguments = parser.parse_args()
+    folder = Path(tempfile.mkdtemp(prefix="unbraid-sweep-"))
+    try:
+        file = sweep_file(folder, arguments.runs, arguments.steps)
+        began = time.time()
+        subprocess.run([arguments.binary, "sweep", file, "--out", folder / "calm", "--jobs", str(arguments.jobs)], check=True, capture_output=True)
+        calm = digests(folder / "calm")
+        print(f"undisturbed: {len(calm)} runs in {time.time() - began:.0f} s", flush=True)
+        kills, secs = disturbed(arguments.binary, file, folder / "wild", arguments.jobs, random.Random(arguments.seed))
+        wild = digests(folder / "wild")
+        print(f"disturbed: {kills['sweep']} kills of the sweep and {kills['worker']} of workers, {len(wild)} runs in {secs:.0f} s", flush=True)
+        assert calm == wild, "the bytes differ"
+        print(f"the same bytes of all {len(wild)} runs, each finished once")
+        n_listed, secs, again = listing(arguments.binary, folder, folder / "calm", arguments.listed)
+        print(f"listing {n_listed} finished runs: {secs:.2f} s; starting a sweep in which all are finished: {again:.2f} s", flush=True)
+        in_sweep, alone = overhead(arguments.binary, folder, 100)
+        print(f"100 runs one at a time: {in_sweep:.2f} s in a sweep, {alone:.2f} s by `unbraid train`: {(in_sweep - alone) * 10:+.1f} ms a run")
+    finally:
+        shutil.rmtree(folder, ignore_errors=True)
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,140 @@
+//! Settings that are drawn at random, for grids with a `count`.
+
+use rand::RngExt;
+use toml::{Table, Value};
+use unbraid_data::{Error, Result, Seed};
+
+/// What a setting is drawn from.
+#[derive(Debug, Clone, PartialEq)]
+pub enum Distribution {
+    /// Any number from the first to the second, all alike.
+    Uniform(f64, f64),
+    /// Any number from the first to the second, whose logarithms are all alike.
+    LogUniform(f64, f64),
+    /// A whole number from the first to the second, both included.
+    Whole(i64, i64),
+    /// One of these.
+    Choice(Vec<Value>),
+}
+
+/// Drawn numbers have this many digits, so that configs can be read.
+const DIGITS: usize = 4;
+
+impl Distribution {
+    /// The distribution that a setting's table names; nothing where it names none.
+    pub fn read(path: &str, table: &Table) -> Result<Option<Self>> {
+        let mut entries = table.iter();
+        let (Some((name, value)), None) = (entries.next(), entries.next()) else { return Ok(None) };
+        let wrong = |wanted: &str| {
+            Error::new(format!("\"{path}\" is drawn from {name} = {value}"))
+                .help(format!("wanted {path} = {{ {name} = {wanted} }}"))
+        };
+        let distribution = match name.as_str() {
+            "uniform" => {
+                let (from, to) = range(value).ok_or_else(|| wrong("[0.0, 1.0]"))?;
+                Self::Uniform(from, to)
+            }
+            "log_uniform" => match range(value) {
+                Some((from, to)) if from > 0.0 => Self::LogUniform(from, to),
+                _ => return Err(wrong("[0.1, 10.0], two numbers above 0")),
+            },
+            "whole" => match value.as_array().map(Vec::as_slice) {
+                Some([Value::Integer(from), Value::Integer(to)]) if from <= to => Self::Whole(*from, *to),
+                _ => return Err(wrong("[1, 10]")),
+            },
+            "choice" => match value.as_array() {
+                Some(values) if !values.is_empty() => Self::Choice(values.clone()),
+                _ => return Err(wrong("[1, 2, 4]")),
+            },
+            _ => return Ok(None),
+        };
+        Ok(Some(distribution))
+    }
+
+    /// The value of one draw. It depends on the seed, the setting and the number of the draw alone, so that more draws leave the first ones as they
+    /// were.
+    pub fn draw(&self, seed: Seed, path: &str, number: u64) -> Value {
+        let mut rng = seed.stream_at(&format!("draws of {path}"), number);
+        match self {
+            Self::Uniform(from, to) => Value::Float(rounded(from + (to - from) * rng.random::<f64>())),
+            Self::LogUniform(from, to) => {
+                let (low, high) = (from.ln(), to.ln());
+                Value::Float(rounded((low + (high - low) * rng.random::<f64>()).exp()))
+            }
+            Self::Whole(from, to) => Value::Integer(rng.random_range(*from..=*to)),
+            Self::Choice(values) => values[rng.random_range(0..values.len())].clone(),
+        }
+    }
+}
+
+fn range(value: &Value) -> Option<(f64, f64)> {
+    let number = |value: &Value| value.as_float().or_else(|| value.as_integer().map(|whole| whole as f64));
+    match value.as_array()?.as_slice() {
+        [from, to] => {
+            Some((number(from)?, number(to)?)).filter(|(from, to)| from.is_finite() && to.is_finite() && from <= to)
+        }
+        _ => None,
+    }
+}
+
+fn rounded(value: f64) -> f64 {
+    format!("{value:.*e}", DIGITS - 1).parse().expect("a number that was written is one")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn read(text: &str) -> Result<Option<Distribution>> {
+        Distribution::read("framework.beta", &text.parse().unwrap())
+    }
+
+    #[test]
+    fn draws_stay_within_their_range_and_fill_it() {
+        let draws = |text: &str| -> Vec<f64> {
+            let distribution = read(text).unwrap().unwrap();
+            let draw = |number| distribution.draw(Seed(1), "framework.beta", number);
+            (0..2000).map(|number| draw(number).as_float().unwrap()).collect()
+        };
+        let uniform = draws("uniform = [2, 4.0]");
+        let mean = uniform.iter().sum::<f64>() / 2000.0;
+        assert!(uniform.iter().all(|value| (2.0..=4.0).contains(value)) && (mean - 3.0).abs() < 0.05, "{mean}");
+        // Half of the logarithms lie below the middle, which is the root of 0.01 times 100.
+        let log_uniform = draws("log_uniform = [0.01, 100]");
+        let n_below = log_uniform.iter().filter(|value| **value < 1.0).count();
+        assert!(
+            log_uniform.iter().all(|value| (0.01..=100.0).contains(value)) && n_below.abs_diff(1000) < 90,
+            "{n_below}"
+        );
+    }
+
+    #[test]
+    fn whole_numbers_and_choices_take_every_value() {
+        for (text, n_values) in [("whole = [3, 5]", 3), ("choice = ['a', 'b']", 2)] {
+            let distribution = read(text).unwrap().unwrap();
+            let mut values: Vec<String> =
+                (0..100).map(|number| distribution.draw(Seed(1), "model.latents", number).to_string()).collect();
+            values.sort();
+            values.dedup();
+            assert_eq!(values.len(), n_values, "{values:?}");
+        }
+    }
+
+    #[test]
+    fn a_schedule_is_no_distribution_and_mistakes_are_told() {
+        assert_eq!(read("from = 0.0\nto = 4.0\nsteps = 10").unwrap(), None);
+        assert_eq!(read("start = 1").unwrap(), None);
+        for text in ["uniform = 3", "log_uniform = [0.0, 1.0]", "whole = [0.5, 2]", "choice = []", "uniform = [4, 2]"] {
+            let message = read(text).unwrap_err().to_string();
+            assert!(
+                message.starts_with("\"framework.beta\" is drawn from ") && message.contains("wanted"),
+                "{message}"
+            );
+        }
+    }
+
+    #[test]
+    fn drawn_numbers_have_four_digits() {
+        assert_eq!([0.123456, 1234.56, 2e-7].map(rounded), [0.1235, 1235.0, 2e-7]);
+    }
+}

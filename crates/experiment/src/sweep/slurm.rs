@@ -157,6 +157,7 @@ fn script(
     let data_root = data_root.map(|path| format!(" --data-root {}", quoted(path))).unwrap_or_default();
     format!(
         "#!/bin/bash\n{directives}{extra}\n\
+         echo \"task $SLURM_ARRAY_TASK_ID on $SLURMD_NODENAME, queued again ${{SLURM_RESTART_COUNT:-0}} times\"\n\
          {program} sweep run {folder} --task \"$SLURM_ARRAY_TASK_ID\" --tasks {n_tasks} --threads {threads}{data_root} &\n\
          worker=$!\n\
          again=no\n\

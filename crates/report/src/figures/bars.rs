@@ -1,0 +1,110 @@
+//! Shares as bars from left to right, each with its number, and marks of what they are to be held against.
+
+use super::axis::{Axis, Spread};
+use super::{LABEL, MARGIN, NOTE, draw_title, title_height, widest};
+use crate::canvas::{Area, Canvas};
+use crate::colour::{FAINT_INK, GRID, INK, series_colour};
+use crate::stroke::Stroke;
+use crate::text::Anchor;
+
+const BAR_HEIGHT: usize = 34;
+const ROW_HEIGHT: usize = 58;
+const PLOT_WIDTH: usize = 900;
+const NUMBER_ROOM: usize = 330;
+const CHANCE_DASH: &[f32] = &[6.0, 6.0];
+
+/// One bar.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Bar {
+    /// What stands before it.
+    pub name: String,
+    /// Its length, in [0, 1]; where there is none, what is missing.
+    pub share: Result<f64, String>,
+    /// A share that it is to be held against, marked on it.
+    pub mark: Option<f64>,
+}
+
+/// The bars below each other, with a dashed line at `chance`. `mark_words` says what marks are.
+pub fn share_bars(title: &str, bars: &[Bar], chance: f64, mark_words: &str) -> Canvas {
+    let names = widest(LABEL, bars.iter().map(|bar| bar.name.as_str()));
+    let left = MARGIN + names + 20;
+    let top = title_height(title) + 46;
+    let bottom = top + bars.len() * ROW_HEIGHT;
+    let has_marks = bars.iter().any(|bar| bar.mark.is_some());
+    let mut canvas = Canvas::new(left + PLOT_WIDTH + NUMBER_ROOM, bottom + if has_marks { 96 } else { 60 });
+    draw_title(&mut canvas, title);
+    let axis =
+        Axis { low: 0.0, high: 1.0, start: left as f32, end: (left + PLOT_WIDTH) as f32, spread: Spread::Linear };
+    for (value, _) in axis.ticks(5) {
+        let x = axis.position(value);
+        canvas.fill(Area { x: x as usize, y: top, width: 1, height: bottom - top }, GRID);
+        let percent = format!("{:.0} %", 100.0 * value);
+        canvas.text(x, (bottom + 26) as f32, &percent, NOTE.anchored(Anchor::Middle));
+    }
+    for (position, bar) in bars.iter().enumerate() {
+        draw_bar(&mut canvas, bar, &axis, top + position * ROW_HEIGHT, left);
+    }
+    let x = axis.position(chance);
+    let stroke = Stroke { width: 2.5, colour: INK, opacity: 1.0, dash: CHANCE_DASH };
+    canvas.polyline(&[(x, top as f32 - 4.0), (x, bottom as f32)], stroke);
+    canvas.text(x, top as f32 - 12.0, "chance", NOTE.coloured(INK).anchored(Anchor::Middle));
+    if has_marks {
+        draw_mark(&mut canvas, left as f32 + 8.0, bottom + 44);
+        canvas.text(left as f32 + 24.0, (bottom + 68) as f32, mark_words, NOTE);
+    }
+    canvas
+}
+
+fn draw_bar(canvas: &mut Canvas, bar: &Bar, axis: &Axis, y: usize, left: usize) {
+    let top = y + (ROW_HEIGHT - BAR_HEIGHT) / 2;
+    let baseline = (top + BAR_HEIGHT / 2) as f32;
+    canvas.text((left - 14) as f32, baseline + LABEL.half_height(), &bar.name, LABEL.anchored(Anchor::End));
+    match &bar.share {
+        Ok(share) => {
+            let end = axis.position(*share);
+            let width = (end as usize).saturating_sub(left);
+            canvas.fill(Area { x: left, y: top, width, height: BAR_HEIGHT }, series_colour(0));
+            let beyond = bar.mark.map_or(end, |mark| end.max(axis.position(mark)));
+            canvas.text(beyond + 14.0, baseline + LABEL.half_height(), &format!("{:.1} %", 100.0 * share), LABEL);
+        }
+        Err(missing) => {
+            let style = NOTE.coloured(FAINT_INK);
+            let text = style.fit(missing, (PLOT_WIDTH + NUMBER_ROOM - 40) as f32);
+            canvas.text((left + 10) as f32, baseline + style.half_height(), &text, style);
+        }
+    }
+    if let (Some(mark), Ok(_)) = (bar.mark, &bar.share) {
+        draw_mark(canvas, axis.position(mark), top - 5);
+    }
+}
+
+/// A light stroke with dark edges, seen on a bar and beside it.
+fn draw_mark(canvas: &mut Canvas, x: f32, y: usize) {
+    let (from, to) = ((x, y as f32), (x, (y + BAR_HEIGHT + 10) as f32));
+    canvas.polyline(&[from, to], Stroke { width: 9.0, colour: INK, opacity: 1.0, dash: &[] });
+    canvas.polyline(&[from, to], Stroke { width: 4.0, colour: series_colour(1), opacity: 1.0, dash: &[] });
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_bar_is_as_long_as_its_share() {
+        let bar = Bar { name: String::new(), share: Ok(0.75), mark: None };
+        let canvas = share_bars("", &[bar], 0.5, "");
+        let (left, y) = (MARGIN + 20, title_height("") + 46 + ROW_HEIGHT / 2);
+        assert_eq!(canvas.colour(left + PLOT_WIDTH * 74 / 100, y), series_colour(0));
+        assert_ne!(canvas.colour(left + PLOT_WIDTH * 76 / 100, y), series_colour(0));
+    }
+
+    #[test]
+    fn what_is_missing_is_written_in_its_place() {
+        let bars = [
+            Bar { name: "a".to_string(), share: Err("needs two datasets".to_string()), mark: Some(0.5) },
+            Bar { name: "b".to_string(), share: Ok(2.0), mark: Some(0.9) },
+        ];
+        assert!(share_bars("A title", &bars, 0.5, "published").height() > 200);
+        assert!(share_bars("", &[], 0.5, "").width() > 100);
+    }
+}

@@ -30,10 +30,15 @@ fn main() {
         create_folder(&folder).unwrap();
         let table = table(size);
         let commands = [("Compare runs".to_string(), "unbraid compare runs/a runs/b".to_string())];
-        write_whole(&folder.join("study.html"), study_page(&table, &format!("Study of {name}"), &commands).unwrap().as_bytes()).unwrap();
+        write_whole(
+            &folder.join("study.html"),
+            study_page(&table, &format!("Study of {name}"), &commands).unwrap().as_bytes(),
+        )
+        .unwrap();
         write_csv(&table, &folder.join("study.csv")).unwrap();
         write_parquet(&table, &folder.join("study.parquet")).unwrap();
-        write_whole(&folder.join("compare.txt"), comparison_text(&compare(&table), Shown::Headlines, None).as_bytes()).unwrap();
+        write_whole(&folder.join("compare.txt"), comparison_text(&compare(&table), Shown::Headlines, None).as_bytes())
+            .unwrap();
         for (name, drawn) in pictures(&table) {
             match drawn {
                 Ok(figure) => figure.canvas.save(&folder.join(format!("{name}.png"))).unwrap(),

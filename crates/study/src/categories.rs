@@ -91,8 +91,11 @@ fn varies_within(column: &SettingColumn, datasets: &Categories) -> bool {
 /// Runs divided by the column called `first` and then by all others, and named by their values.
 fn divided(columns: &[SettingColumn], first: &str, others: &[&SettingColumn], n_runs: usize) -> Categories {
     let first = columns.iter().find(|column| column.name == first);
-    let others: Vec<&SettingColumn> =
-        others.iter().copied().filter(|column| Some(column.name.as_str()) != first.map(|first| first.name.as_str())).collect();
+    let others: Vec<&SettingColumn> = others
+        .iter()
+        .copied()
+        .filter(|column| Some(column.name.as_str()) != first.map(|first| first.name.as_str()))
+        .collect();
     let all: Vec<&SettingColumn> = first.into_iter().chain(others.iter().copied()).collect();
     let places: Vec<Vec<usize>> = all.iter().map(|column| column.places()).collect();
     let key = |run: usize| places.iter().map(|column| column[run]).collect::<Vec<usize>>();
@@ -149,7 +152,9 @@ mod tests {
     #[test]
     fn settings_are_named_by_what_differs_and_ordered_by_number() {
         let config = |beta: &str, seed: usize| {
-            format!("seed = {seed}\nrows = {seed}\ndataset.name = 'a'\nframework.name = 'beta_vae'\nframework.beta = {beta}")
+            format!(
+                "seed = {seed}\nrows = {seed}\ndataset.name = 'a'\nframework.name = 'beta_vae'\nframework.beta = {beta}"
+            )
         };
         let configs = [config("16.0", 1), config("4.0", 1), config("16.0", 2)];
         let columns = columns(&configs.each_ref().map(String::as_str));
@@ -181,7 +186,8 @@ mod tests {
     #[test]
     fn labels_that_were_cut_stay_apart() {
         let long = "x".repeat(60);
-        let configs = ["1", "2"].map(|end| format!("framework.name = 'a'\ndataset.name = 'd'\nmodel.b = '{long}{end}'"));
+        let configs =
+            ["1", "2"].map(|end| format!("framework.name = 'a'\ndataset.name = 'd'\nmodel.b = '{long}{end}'"));
         let columns = columns(&configs.each_ref().map(String::as_str));
         let labels = settings(&columns, &datasets(&columns, 2)).labels;
         assert!(labels[1].ends_with("… (2)") && labels[0].ends_with('…'), "{labels:?}");

@@ -14,16 +14,17 @@ const UNSUPERVISED: [&str; 5] = ["unsupervised", "udr", "reconstruction", "kl", 
 pub fn supervised(table: &StudyTable) -> Vec<&ScoreColumn> {
     let is_wanted = |column: &&ScoreColumn| {
         let is_known = unbraid_metrics::find(metric_of(&column.name)).is_ok();
-        column.of == ScoreOf::Whole && metric_of(&column.name) == column.name && (reads_factors(&column.name) || !is_known)
+        column.of == ScoreOf::Whole
+            && metric_of(&column.name) == column.name
+            && (reads_factors(&column.name) || !is_known)
     };
     without_copies(table.score_columns().iter().filter(is_wanted))
 }
 
 /// The scores that need no factors: `unsupervised` with its variants, `udr`, `reconstruction`, `kl`, `elbo`.
 pub fn unsupervised(table: &StudyTable) -> Vec<&ScoreColumn> {
-    let is_wanted = |column: &&ScoreColumn| {
-        column.of == ScoreOf::Whole && UNSUPERVISED.contains(&metric_of(&column.name))
-    };
+    let is_wanted =
+        |column: &&ScoreColumn| column.of == ScoreOf::Whole && UNSUPERVISED.contains(&metric_of(&column.name));
     without_copies(table.score_columns().iter().filter(is_wanted))
 }
 
@@ -57,9 +58,8 @@ pub fn goodness(column: &ScoreColumn, value: f64) -> f64 {
 fn without_copies<'a>(columns: impl Iterator<Item = &'a ScoreColumn>) -> Vec<&'a ScoreColumn> {
     let mut kept: Vec<&ScoreColumn> = Vec::new();
     for column in columns.filter(|column| column.n_defined() > 0) {
-        let is_copy = |other: &&ScoreColumn| {
-            metric_of(&other.name) == metric_of(&column.name) && other.values == column.values
-        };
+        let is_copy =
+            |other: &&ScoreColumn| metric_of(&other.name) == metric_of(&column.name) && other.values == column.values;
         if !kept.iter().any(is_copy) {
             kept.push(column);
         }

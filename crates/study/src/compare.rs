@@ -54,6 +54,9 @@ pub enum Shown {
     All,
 }
 
+/// More groups stand below each other instead.
+const MOST_BESIDE: usize = 4;
+
 /// Sets the groups of runs side by side.
 pub fn compare(table: &StudyTable) -> Comparison {
     let groups = groups(table);
@@ -120,24 +123,53 @@ fn pairs(table: &StudyTable, column: &ScoreColumn, one: &[usize], other: &[usize
     found.into_iter().map(|(_, one, other)| (one, other)).collect()
 }
 
-/// The comparison for the terminal: mean and spread of each group, and below the tests against the first group.
+/// The comparison for the terminal: mean and standard deviation of each group, and below the tests against the first group. Many groups stand
+/// below each other, with confidence intervals.
 pub fn comparison_text(comparison: &Comparison, shown: Shown, width: Option<u16>) -> String {
     let is_shown = |score: &&ComparedScore| {
         let is_defined = score.groups.iter().any(Option::is_some);
         is_defined && (shown == Shown::All || metric_of(&score.name) == score.name)
     };
     let scores: Vec<&ComparedScore> = comparison.scores.iter().filter(is_shown).collect();
-    means_text(comparison, &scores, width) + &tests_text(comparison, &scores, width)
+    let is_wide = comparison.groups.len() > MOST_BESIDE;
+    let means = if is_wide { long_text(comparison, &scores, width) } else { means_text(comparison, &scores, width) };
+    means + &tests_text(comparison, &scores, width)
+}
+
+/// A line for each score and group.
+fn long_text(comparison: &Comparison, scores: &[&ComparedScore], width: Option<u16>) -> String {
+    let header = ["score", "group", "runs", "mean", "deviation", "95 % interval"];
+    let mut rows = Vec::new();
+    for score in scores {
+        for (found, group) in score.groups.iter().zip(&comparison.groups) {
+            let Some(found) = found else { continue };
+            rows.push(vec![
+                score.name.clone(),
+                group.label.clone(),
+                found.n.to_string(),
+                score_text(found.mean),
+                found.deviation.map_or("–".to_string(), score_text),
+                interval_text(found),
+            ]);
+        }
+    }
+    numbers_table(&header, &rows, width)
+}
+
+fn interval_text(found: &Summary) -> String {
+    found.interval.map_or("–".to_string(), |(low, high)| format!("{} to {}", score_text(low), score_text(high)))
 }
 
 fn means_text(comparison: &Comparison, scores: &[&ComparedScore], width: Option<u16>) -> String {
-    let labels = comparison.groups.iter().map(|group| format!("{} ({})", group.label, counted(group.runs.len(), "run")));
+    let labels =
+        comparison.groups.iter().map(|group| format!("{} ({})", group.label, counted(group.runs.len(), "run")));
     let header: Vec<String> =
         std::iter::once("score".to_string()).chain(labels).chain(["better".to_string()]).collect();
     let rows: Vec<Vec<String>> = scores
         .iter()
         .map(|score| {
-            let cells = score.groups.iter().zip(&comparison.groups).map(|(found, group)| mean_text(found, group.runs.len()));
+            let cells =
+                score.groups.iter().zip(&comparison.groups).map(|(found, group)| mean_text(found, group.runs.len()));
             let better = match score.better {
                 "high" => "higher",
                 "low" => "lower",
@@ -186,13 +218,11 @@ fn tests_text(comparison: &Comparison, scores: &[&ComparedScore], width: Option<
 }
 
 fn test_row(name: &str, test: &PairedTest) -> Vec<String> {
-    let interval = test.difference.interval;
-    let interval = interval.map_or("–".to_string(), |(low, high)| format!("{} to {}", score_text(low), score_text(high)));
     let p = |value: Option<f64>| value.map_or("–".to_string(), |value| format!("{value:.4}"));
     vec![
         name.to_string(),
         score_text(test.difference.mean),
-        interval,
+        interval_text(&test.difference),
         test.difference.n.to_string(),
         p(test.t_p_value),
         p(test.wilcoxon_p_value),
@@ -234,7 +264,10 @@ mod tests {
         assert_eq!((test.difference.n, test.difference.mean), (2, 0.75));
         let text = comparison_text(&found, Shown::Headlines, None);
         assert!(text.contains(" score   beta=4 (2 runs)            beta=1 (4 runs)   better"), "{text}");
-        assert!(text.contains("beta=1 less beta=4, over matching seeds:") && text.contains("0.7833 ± 0.7006 (3 of 4)"), "{text}");
+        assert!(
+            text.contains("beta=1 less beta=4, over matching seeds:") && text.contains("0.7833 ± 0.7006 (3 of 4)"),
+            "{text}"
+        );
         assert!(serde_json::to_string(&found).unwrap().contains("\"t_p_value\":0."));
     }
 
@@ -244,7 +277,10 @@ mod tests {
         let found = compare(&StudyTable::new(&runs).unwrap());
         assert_eq!(found.scores[0].against_first, [None]);
         let text = comparison_text(&found, Shown::All, None);
-        assert!(text.contains("beta=1 against beta=4: fewer than two seeds match") && text.contains("0.2500"), "{text}");
+        assert!(
+            text.contains("beta=1 against beta=4: fewer than two seeds match") && text.contains("0.2500"),
+            "{text}"
+        );
     }
 
     #[test]

@@ -62,11 +62,25 @@ impl Builder {
 
     /// Adds pictures under a line that unfolds them; those that cannot be drawn are left out.
     fn folded(mut self, summary: &str, drawn: Vec<Drawn>) -> Result<Self> {
-        let figures = drawn.into_iter().flatten().map(|figure| figure.on_page()).collect::<Result<Vec<PageFigure>>>()?;
+        let figures =
+            drawn.into_iter().flatten().map(|figure| figure.on_page()).collect::<Result<Vec<PageFigure>>>()?;
         if !figures.is_empty() {
             self.section.folded.push(Folded { summary: summary.to_string(), tables: Vec::new(), figures });
         }
         Ok(self)
+    }
+
+    /// Adds a picture of each dataset: the first that can be drawn, those of the others folded away, and what is missing for the rest.
+    fn of_datasets(mut self, table: &StudyTable, draw: impl Fn(usize) -> Drawn) -> Result<Self> {
+        let mut others = Vec::new();
+        for drawn in datasets(table).map(draw) {
+            if drawn.is_ok() && !self.section.figures.is_empty() {
+                others.push(drawn)
+            } else {
+                self = self.with(drawn)?
+            }
+        }
+        self.folded("On the other datasets", others)
     }
 
     fn folded_table(mut self, summary: &str, table: PageTable) -> Self {
@@ -86,11 +100,9 @@ fn datasets(table: &StudyTable) -> std::ops::Range<usize> {
 }
 
 fn by_objective(table: &StudyTable) -> Result<StudySection> {
-    let mut builder = Builder::new("scores_by_objective");
     let first = first_to_look_at(table, MOST_SCORES);
-    for dataset in datasets(table) {
-        builder = builder.with(violins::by_objective(table, dataset, &first))?;
-    }
+    let mut builder = Builder::new("scores_by_objective")
+        .of_datasets(table, |dataset| violins::by_objective(table, dataset, &first))?;
     let all = first_to_look_at(table, usize::MAX);
     if all.len() > first.len() {
         let rest = &all[first.len()..];
@@ -105,7 +117,10 @@ fn by_value(table: &StudyTable) -> Result<StudySection> {
     let mut builder = Builder::new("scores_by_setting");
     let columns: Vec<_> = table.varying().into_iter().filter(|column| column.name != "framework.name").collect();
     if columns.is_empty() {
-        builder.section.sentences.push("Scores by setting: needs a setting that differs between runs, and all are the same.".to_string());
+        builder
+            .section
+            .sentences
+            .push("Scores by setting: needs a setting that differs between runs, and all are the same.".to_string());
     }
     let scores = first_to_look_at(table, MOST_SCORES_BY_VALUE);
     let mut others = Vec::new();
@@ -120,15 +135,17 @@ fn by_value(table: &StudyTable) -> Result<StudySection> {
 }
 
 fn variance(table: &StudyTable) -> Result<StudySection> {
-    let builder = Builder::new("what_decides_a_score").with(explained::variance_explained(table))?;
-    Ok(builder.folded_table("The same in numbers, with what chance would explain", page_tables::explained(table)).done())
+    let builder = Builder::new("what_decides_a_score?").with(explained::variance_explained(table))?;
+    if builder.section.figures.is_empty() {
+        return Ok(builder.done());
+    }
+    let numbers = page_tables::explained(table);
+    Ok(builder.folded_table("The same in numbers, with what chance would explain", numbers).done())
 }
 
 fn metrics_agree(table: &StudyTable) -> Result<StudySection> {
-    let mut builder = Builder::new("do_metrics_agree");
-    for dataset in datasets(table) {
-        builder = builder.with(agreement::metrics(table, dataset, Coefficient::Spearman))?;
-    }
+    let builder = Builder::new("do_metrics_agree?")
+        .of_datasets(table, |dataset| agreement::metrics(table, dataset, Coefficient::Spearman))?;
     let mut linear = Vec::new();
     for dataset in datasets(table) {
         linear.push(agreement::metrics(table, dataset, Coefficient::Pearson));
@@ -139,19 +156,15 @@ fn metrics_agree(table: &StudyTable) -> Result<StudySection> {
 }
 
 fn without_factors(table: &StudyTable) -> Result<StudySection> {
-    let mut builder = Builder::new("could_one_select_without_factors");
-    for dataset in datasets(table) {
-        builder = builder.with(agreement::without_factors(table, dataset))?;
-    }
+    let builder = Builder::new("could_one_select_without_factors?")
+        .of_datasets(table, |dataset| agreement::without_factors(table, dataset))?;
     let scatter = datasets(table).map(|dataset| agreement::scatter(table, dataset)).collect();
     Ok(builder.folded("Run by run", scatter)?.done())
 }
 
 fn settings_transfer(table: &StudyTable) -> Result<StudySection> {
-    let mut builder = Builder::new("do_good_settings_transfer");
-    for dataset in datasets(table) {
-        builder = builder.with(transfer::metrics(table, dataset))?;
-    }
+    let mut builder =
+        Builder::new("do_good_settings_transfer?").of_datasets(table, |dataset| transfer::metrics(table, dataset))?;
     let scores = first_to_look_at(table, MOST_SCORES);
     if table.datasets().len() < 2 {
         builder.section.sentences.push("From dataset to dataset: needs two datasets, and there is 1.".to_string());
@@ -160,13 +173,16 @@ fn settings_transfer(table: &StudyTable) -> Result<StudySection> {
     for score in &scores {
         builder = builder.with(transfer::datasets(table, score))?;
     }
-    let rest: Vec<Drawn> =
-        first_to_look_at(table, usize::MAX).iter().skip(scores.len()).map(|score| transfer::datasets(table, score)).collect();
+    let rest: Vec<Drawn> = first_to_look_at(table, usize::MAX)
+        .iter()
+        .skip(scores.len())
+        .map(|score| transfer::datasets(table, score))
+        .collect();
     Ok(builder.folded("From dataset to dataset by the other metrics", rest)?.done())
 }
 
 fn good_against_random(table: &StudyTable) -> Result<StudySection> {
-    let builder = Builder::new("does_a_good_setting_beat_a_random_one").with(random_good::bars(table))?;
+    let builder = Builder::new("does_a_good_setting_beat_a_random_one?").with(random_good::bars(table))?;
     match draws::random_good(table) {
         Ok(found) => {
             Ok(builder.folded_table("By the score that chooses the setting", page_tables::random_good(&found)).done())
@@ -216,10 +232,19 @@ fn notes(table: &StudyTable) -> Vec<String> {
     ];
     let differently = table.measured_differently();
     if !differently.is_empty() {
-        notes.insert(0, format!("Runs were not all measured alike, so that scores may not be comparable: {} differ.", differently.join(", ")));
+        notes.insert(
+            0,
+            format!(
+                "Runs were not all measured alike, so that scores may not be comparable: {} differ.",
+                differently.join(", ")
+            ),
+        );
     }
     if supervised(table).is_empty() {
-        notes.insert(0, "No run has a metric of factors, so that scores which need none stand in their place.".to_string());
+        notes.insert(
+            0,
+            "No run has a metric of factors, so that scores which need none stand in their place.".to_string(),
+        );
     }
     notes
 }

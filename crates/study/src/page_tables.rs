@@ -36,7 +36,9 @@ pub(crate) fn explained(table: &StudyTable) -> PageTable {
                     found.n_runs.to_string(),
                     found.n_groups.to_string(),
                 ]),
-                Err(missing) => cells.extend([missing.clone(), String::new(), String::new(), String::new(), String::new()]),
+                Err(missing) => {
+                    cells.extend([missing.clone(), String::new(), String::new(), String::new(), String::new()])
+                }
             }
             rows.push(cells);
         }
@@ -47,7 +49,8 @@ pub(crate) fn explained(table: &StudyTable) -> PageTable {
 /// How often the setting that each score chooses beats a random one.
 pub(crate) fn random_good(found: &RandomGood) -> PageTable {
     let header = std::iter::once("chosen by").chain(MOVES.iter().map(|moved| moved.words()));
-    let caption = "The metric that a setting is tried by is one of factors, also where it was chosen by a score that needs none.";
+    let caption =
+        "The metric that a setting is tried by is one of factors, also where it was chosen by a score that needs none.";
     PageTable {
         name: String::new(),
         caption: caption.to_string(),
@@ -68,7 +71,8 @@ pub(crate) fn selected(table: &StudyTable, rule: &ScoreColumn) -> PageTable {
             table.datasets().labels[one.dataset].clone(),
             counted(one.n_settings, "setting"),
         ];
-        let numbers = scores.iter().map(|score| one.summary(score).map_or("–".to_string(), |found| mean_and_spread(&found)));
+        let numbers =
+            scores.iter().map(|score| one.summary(score).map_or("–".to_string(), |found| mean_and_spread(&found)));
         names.into_iter().chain(numbers).collect()
     });
     PageTable {
@@ -99,13 +103,17 @@ pub(crate) fn runs(table: &StudyTable) -> PageTable {
         .chain(settings.iter().map(|column| column.name.clone()))
         .chain(scores.iter().map(|score| score.name.clone()));
     let row = |run: usize| {
-        let texts = settings.iter().map(|column| column.text(run).map_or(String::new(), |text| shortened(&text, MOST_LETTERS).into_owned()));
+        let texts = settings
+            .iter()
+            .map(|column| column.text(run).map_or(String::new(), |text| shortened(&text, MOST_LETTERS).into_owned()));
         let numbers = scores.iter().map(|score| score.values[run].map_or("–".to_string(), score_text));
         std::iter::once(table.names()[run].clone()).chain(texts).chain(numbers).collect()
     };
     PageTable {
         name: String::new(),
-        caption: "Settings that vary, and the scores that metrics are known by; the files beside this page have all columns.".to_string(),
+        caption:
+            "Settings that vary, and the scores that metrics are known by; the files beside this page have all columns."
+                .to_string(),
         header: header.collect(),
         rows: (0..table.n_runs()).map(row).collect(),
     }
@@ -114,7 +122,9 @@ pub(crate) fn runs(table: &StudyTable) -> PageTable {
 /// The settings that are the same in all runs.
 pub(crate) fn constants(table: &StudyTable) -> PageTable {
     let same = table.setting_columns().iter().filter(|column| !column.varies());
-    let rows = same.map(|column| vec![column.name.clone(), shortened(&column.text(0).unwrap_or_default(), MOST_LETTERS).into_owned()]);
+    let rows = same.map(|column| {
+        vec![column.name.clone(), shortened(&column.text(0).unwrap_or_default(), MOST_LETTERS).into_owned()]
+    });
     PageTable {
         name: String::new(),
         caption: String::new(),
@@ -131,7 +141,11 @@ pub(crate) fn undefined(table: &StudyTable) -> PageTable {
         for reason in score.reasons.iter().flatten() {
             *counts.entry(reason).or_default() += 1;
         }
-        rows.extend(counts.into_iter().map(|(reason, count)| vec![score.name.clone(), counted(count, "run"), reason.to_string()]));
+        rows.extend(
+            counts
+                .into_iter()
+                .map(|(reason, count)| vec![score.name.clone(), counted(count, "run"), reason.to_string()]),
+        );
     }
     PageTable {
         name: String::new(),

@@ -211,7 +211,9 @@ fn score_columns(runs: &[Run]) -> Result<Vec<ScoreColumn>> {
     for (row, run) in runs.iter().enumerate() {
         for score in &run.scores.values {
             if !score.value.is_finite() {
-                return Err(Error::new(format!("{} is {}, wanted a finite number", score.name, score.value)).at(&run.name));
+                return Err(
+                    Error::new(format!("{} is {}, wanted a finite number", score.name, score.value)).at(&run.name)
+                );
             }
             let column =
                 columns.entry(score.name.clone()).or_insert_with(|| empty(&score.name, &score.kind, &score.of));
@@ -232,7 +234,8 @@ fn score_columns(runs: &[Run]) -> Result<Vec<ScoreColumn>> {
 /// Scores stand in the order of the list of metrics, then of the metric's own list, then by name; those of no known metric last.
 fn place_of(name: &str, kind: Option<&ScoreKind>) -> (usize, usize, String) {
     let metric = METRICS.iter().position(|entry| entry.name == metric_of(name));
-    let place = metric.and_then(|metric| METRICS[metric].scores.iter().position(|row| Some(row.name) == kind.map(|kind| kind.name)));
+    let place = metric
+        .and_then(|metric| METRICS[metric].scores.iter().position(|row| Some(row.name) == kind.map(|kind| kind.name)));
     (metric.unwrap_or(usize::MAX), place.unwrap_or(usize::MAX), name.to_string())
 }
 

@@ -60,15 +60,17 @@ pub fn file_columns(table: &StudyTable) -> Vec<SettingColumn> {
         values: SettingValues::Texts(texts),
     };
     let mut columns = vec![text_column("run", table.names().iter().cloned().map(Some).collect())];
-    columns.extend(table.setting_columns().iter().map(|column| SettingColumn {
-        name: free_name(table, &column.name),
-        values: column.values.clone(),
-    }));
+    columns.extend(
+        table
+            .setting_columns()
+            .iter()
+            .map(|column| SettingColumn { name: free_name(table, &column.name), values: column.values.clone() }),
+    );
     columns.extend(table.score_columns().iter().map(|column| SettingColumn {
         name: column.name.clone(),
         values: SettingValues::Numbers(column.values.clone()),
     }));
-    columns.push(text_column("why_undefined", (0..table.n_runs()).map(|run| reasons(table, run)).collect()));
+    columns.push(text_column("why_undefined", (0..table.n_runs()).map(|run| Some(reasons(table, run))).collect()));
     columns
 }
 
@@ -77,17 +79,20 @@ fn free_name(table: &StudyTable, setting: &str) -> String {
     if is_taken { format!("config.{setting}") } else { setting.to_string() }
 }
 
-/// `{"mig": "one factor"}`; none where every score is defined.
-fn reasons(table: &StudyTable, run: usize) -> Option<String> {
+/// `{"mig": "one factor"}`; `{}` where every score is defined.
+fn reasons(table: &StudyTable, run: usize) -> String {
     let reasons = table.score_columns().iter().filter_map(|column| {
         let reason = column.reasons[run].as_ref()?;
         Some((column.name.clone(), Value::String(reason.clone())))
     });
     let reasons: Map<String, Value> = reasons.collect();
-    if reasons.is_empty() { None } else { Some(Value::Object(reasons).to_string()) }
+    Value::Object(reasons).to_string()
 }
 
-fn write_columns(file: &mut (impl io::Write + Send), columns: &[SettingColumn]) -> std::result::Result<(), ParquetError> {
+fn write_columns(
+    file: &mut (impl io::Write + Send),
+    columns: &[SettingColumn],
+) -> std::result::Result<(), ParquetError> {
     let fields = columns.iter().map(field).collect::<std::result::Result<Vec<TypePtr>, ParquetError>>()?;
     let schema = Arc::new(SchemaType::group_type_builder("runs").with_fields(fields).build()?);
     let properties = Arc::new(WriterProperties::builder().set_compression(Compression::SNAPPY).build());

@@ -16,6 +16,10 @@ use crate::table::{ScoreColumn, StudyTable};
 
 /// More would not be read.
 const MOST_NAMES: usize = 6;
+/// Objectives whose best setting is told of each dataset.
+const MOST_BEST: usize = 3;
+/// A score with a smaller correlation tells little of the metrics.
+const LEAST_TO_FOLLOW: f64 = 0.3;
 
 /// `75 runs of 3 objectives (beta_vae, ...) in 15 settings with 5 seeds, on 1 dataset (dsprites).`
 pub fn lead(table: &StudyTable) -> String {
@@ -47,7 +51,11 @@ pub fn verdicts(table: &StudyTable) -> Vec<(String, String)> {
         ("How far a good setting carries", how_far(table)),
         ("Best settings", best_settings(table)),
     ];
-    answers.into_iter().filter(|(_, text)| !text.is_empty()).map(|(heading, text)| (heading.to_string(), text)).collect()
+    answers
+        .into_iter()
+        .filter(|(_, text)| !text.is_empty())
+        .map(|(heading, text)| (heading.to_string(), text))
+        .collect()
 }
 
 /// The typical share of variance that objective and settings explain, for each dataset.
@@ -56,14 +64,15 @@ fn what_decides(table: &StudyTable) -> String {
     let sentences = rows.chunks(2).filter_map(|both| {
         let [objective, setting] = both else { return None };
         let label = &table.datasets().labels[objective.dataset];
-        let shares = [objective, setting].map(|row| (row.divided, row.shares.iter().flatten().copied().collect::<Vec<_>>()));
+        let shares =
+            [objective, setting].map(|row| (row.divided, row.shares.iter().flatten().copied().collect::<Vec<_>>()));
         let parts: Vec<String> = shares.iter().filter_map(|(divided, shares)| share_text(*divided, shares)).collect();
         (!parts.is_empty()).then(|| format!("On {label}, {}.", parts.join("; ")))
     });
     sentences.take(MOST_NAMES).collect::<Vec<_>>().join(" ")
 }
 
-/// `the objective explains 12 % of the variance of the middle metric (5 % to 31 %; 3 % would be chance)`.
+/// `the objective explains 12 % of a metric's variance (median of 6; 5 % to 31 %; by chance 3 %)`.
 fn share_text(divided: Divided, shares: &[Explained]) -> Option<String> {
     let mut sorted: Vec<f64> = shares.iter().map(|found| found.share).collect();
     sorted.sort_by(f64::total_cmp);
@@ -74,20 +83,28 @@ fn share_text(divided: Divided, shares: &[Explained]) -> Option<String> {
         Divided::BySetting => "all settings together explain",
     };
     let percent = |share: f64| format!("{:.0} %", 100.0 * share);
-    let range = if shares.len() > 1 { format!("{} to {}; ", percent(*least), percent(*greatest)) } else { String::new() };
-    let of = if shares.len() > 1 { "the middle one of the metrics" } else { "the metric" };
-    Some(format!("{what} {} of the variance of {of} ({range}{} would be chance)", percent(sorted[sorted.len() / 2]), percent(chance)))
+    let n = shares.len();
+    let range =
+        if n > 1 { format!("median of {n}, {} to {}; ", percent(*least), percent(*greatest)) } else { String::new() };
+    let middle = 0.5 * (sorted[(n - 1) / 2] + sorted[n / 2]);
+    Some(format!("{what} {} of a metric's variance ({range}by chance {})", percent(middle), percent(chance)))
 }
 
 fn which_agree(table: &StudyTable) -> String {
+    let sign = |name: &str| table.score(name).map_or(1.0, |score| goodness(score, 1.0));
     let sentences = (0..table.datasets().len()).filter_map(|dataset| {
         let found = of_metrics(table, dataset, Coefficient::Spearman);
-        let [most, least] = found.extremes()?;
-        let label = &table.datasets().labels[dataset];
-        let best = format!("On {label}, {} and {} agree most (rank correlation {})", most.0, most.1, signed(most.2));
-        let is_only = (most.0, most.1) == (least.0, least.1);
-        let worst = format!(", {} and {} least ({})", least.0, least.1, signed(least.2));
-        Some(best + if is_only { "" } else { &worst } + ".")
+        let [most, least] = found.extremes(sign)?;
+        let best = format!(
+            "On {}, {} and {} agree most (rank correlation {} over {} runs)",
+            table.datasets().labels[dataset],
+            most.one,
+            most.other,
+            signed(most.correlation),
+            most.n_runs
+        );
+        let worst = format!(", {} and {} least ({})", least.one, least.other, signed(least.correlation));
+        Some(best + if (most.one, most.other) == (least.one, least.other) { "" } else { &worst } + ".")
     });
     sentences.take(MOST_NAMES).collect::<Vec<_>>().join(" ")
 }
@@ -111,17 +128,28 @@ fn without_factors(table: &StudyTable) -> String {
         let means = columns.iter().filter(|column| better(column) != Better::Neither).filter_map(mean_of);
         let (name, mean) = means.max_by(|a, b| a.1.total_cmp(&b.1))?;
         let label = &table.datasets().labels[dataset];
-        Some(format!("On {label}, {name} follows the metrics best: their rank correlation is {} on average, better with better.", signed(mean)))
+        let correlation = format!("a rank correlation of {} on average, where 1 is better with better", signed(mean));
+        Some(if mean >= LEAST_TO_FOLLOW {
+            format!("On {label}, {name} follows the metrics best: {correlation}.")
+        } else {
+            format!("On {label}, no score follows the metrics; {name} is nearest, with {correlation}.")
+        })
     });
     sentences.take(MOST_NAMES).collect::<Vec<_>>().join(" ")
 }
 
 fn how_far(table: &StudyTable) -> String {
     let Ok(found) = random_good(table) else { return String::new() };
-    let parts = MOVES.iter().zip(&found.overall).filter_map(|(moved, won)| Some(format!("{:.0} % ({})", 100.0 * (*won)?.share, moved.words())));
+    let parts = MOVES
+        .iter()
+        .zip(&found.overall)
+        .filter_map(|(moved, won)| Some(format!("{:.0} % ({})", 100.0 * (*won)?.share, moved.words())));
     let parts: Vec<String> = parts.collect();
     let parts: Vec<&str> = parts.iter().map(String::as_str).collect();
-    format!("The setting that is best for one seed beats a random one on other seeds in {}; 50 % would be chance.", listed(&parts))
+    format!(
+        "The setting that is best for one seed beats a random one on other seeds in {}; 50 % would be chance.",
+        listed(&parts)
+    )
 }
 
 /// The setting of each objective that the first rule selects, best first.
@@ -129,17 +157,23 @@ fn best_settings(table: &StudyTable) -> String {
     let Some(rule) = rules(table).first().copied() else { return String::new() };
     let all = selected(table, rule);
     let sentences = (0..table.datasets().len()).map(|dataset| {
-        let mut of_dataset: Vec<(&Selected, Summary)> = all
-            .iter()
-            .filter(|one| one.dataset == dataset)
-            .filter_map(|one| Some((one, one.summary(rule)?)))
-            .collect();
+        let mut of_dataset: Vec<(&Selected, Summary)> =
+            all.iter().filter(|one| one.dataset == dataset).filter_map(|one| Some((one, one.summary(rule)?))).collect();
         of_dataset.sort_by(|a, b| goodness(rule, b.1.mean).total_cmp(&goodness(rule, a.1.mean)));
-        let texts = of_dataset.iter().take(MOST_NAMES).map(|(one, found)| {
-            format!("{} {}", table.settings().labels[one.setting], mean_and_spread(found))
-        });
-        let more = if of_dataset.len() > MOST_NAMES { ", …" } else { "" };
-        format!("By {} on {}: {}{more}.", rule.name, table.datasets().labels[dataset], texts.collect::<Vec<_>>().join(", "))
+        let texts = of_dataset
+            .iter()
+            .take(MOST_BEST)
+            .map(|(one, found)| format!("{} {}", table.settings().labels[one.setting], mean_and_spread(found)));
+        let more = match of_dataset.len().saturating_sub(MOST_BEST) {
+            0 => String::new(),
+            more => format!(" and {} below", counted(more, "objective")),
+        };
+        format!(
+            "By {} on {}: {}{more}.",
+            rule.name,
+            table.datasets().labels[dataset],
+            texts.collect::<Vec<_>>().join(", ")
+        )
     });
     sentences.take(MOST_NAMES).collect::<Vec<_>>().join(" ")
 }

@@ -3,7 +3,7 @@
 use super::axis::{Axis, Spread};
 use super::{LABEL, MARGIN, NOTE, draw_title, title_height, widest};
 use crate::canvas::{Area, Canvas};
-use crate::colour::{FAINT_INK, GRID, INK, series_colour};
+use crate::colour::{GRID, INK, PAPER, series_colour};
 use crate::stroke::Stroke;
 use crate::text::Anchor;
 
@@ -31,7 +31,7 @@ pub fn share_bars(title: &str, bars: &[Bar], chance: f64, mark_words: &str) -> C
     let top = title_height(title) + 46;
     let bottom = top + bars.len() * ROW_HEIGHT;
     let has_marks = bars.iter().any(|bar| bar.mark.is_some());
-    let mut canvas = Canvas::new(left + PLOT_WIDTH + NUMBER_ROOM, bottom + if has_marks { 96 } else { 60 });
+    let mut canvas = Canvas::new(left + PLOT_WIDTH + NUMBER_ROOM, bottom + if has_marks { 120 } else { 60 });
     draw_title(&mut canvas, title);
     let axis =
         Axis { low: 0.0, high: 1.0, start: left as f32, end: (left + PLOT_WIDTH) as f32, spread: Spread::Linear };
@@ -48,9 +48,12 @@ pub fn share_bars(title: &str, bars: &[Bar], chance: f64, mark_words: &str) -> C
     let stroke = Stroke { width: 2.5, colour: INK, opacity: 1.0, dash: CHANCE_DASH };
     canvas.polyline(&[(x, top as f32 - 4.0), (x, bottom as f32)], stroke);
     canvas.text(x, top as f32 - 12.0, "chance", NOTE.coloured(INK).anchored(Anchor::Middle));
+    for (position, bar) in bars.iter().enumerate() {
+        draw_missing(&mut canvas, bar, top + position * ROW_HEIGHT + ROW_HEIGHT / 2, left);
+    }
     if has_marks {
-        draw_mark(&mut canvas, left as f32 + 8.0, bottom + 44);
-        canvas.text(left as f32 + 24.0, (bottom + 68) as f32, mark_words, NOTE);
+        draw_mark(&mut canvas, left as f32 + 8.0, bottom + 52);
+        canvas.text(left as f32 + 24.0, (bottom + 80) as f32, mark_words, NOTE);
     }
     canvas
 }
@@ -59,23 +62,27 @@ fn draw_bar(canvas: &mut Canvas, bar: &Bar, axis: &Axis, y: usize, left: usize) 
     let top = y + (ROW_HEIGHT - BAR_HEIGHT) / 2;
     let baseline = (top + BAR_HEIGHT / 2) as f32;
     canvas.text((left - 14) as f32, baseline + LABEL.half_height(), &bar.name, LABEL.anchored(Anchor::End));
-    match &bar.share {
-        Ok(share) => {
-            let end = axis.position(*share);
-            let width = (end as usize).saturating_sub(left);
-            canvas.fill(Area { x: left, y: top, width, height: BAR_HEIGHT }, series_colour(0));
-            let beyond = bar.mark.map_or(end, |mark| end.max(axis.position(mark)));
-            canvas.text(beyond + 14.0, baseline + LABEL.half_height(), &format!("{:.1} %", 100.0 * share), LABEL);
-        }
-        Err(missing) => {
-            let style = NOTE.coloured(FAINT_INK);
-            let text = style.fit(missing, (PLOT_WIDTH + NUMBER_ROOM - 40) as f32);
-            canvas.text((left + 10) as f32, baseline + style.half_height(), &text, style);
-        }
-    }
-    if let (Some(mark), Ok(_)) = (bar.mark, &bar.share) {
+    let Ok(share) = bar.share else { return };
+    let end = axis.position(share);
+    let width = (end as usize).saturating_sub(left);
+    canvas.fill(Area { x: left, y: top, width, height: BAR_HEIGHT }, series_colour(0));
+    let text = format!("{:.1} %", 100.0 * share);
+    // The number stands behind the bar, and behind the mark where that is in its way.
+    let is_in_the_way = |mark: &f32| *mark > end - 10.0 && *mark < end + LABEL.width(&text) + 30.0;
+    let behind = bar.mark.map(|mark| axis.position(mark)).filter(is_in_the_way).map_or(end, |mark| mark.max(end));
+    canvas.text(behind + 14.0, baseline + LABEL.half_height(), &text, LABEL);
+    if let Some(mark) = bar.mark {
         draw_mark(canvas, axis.position(mark), top - 5);
     }
+}
+
+/// What is missing for a bar, in its place and over the lines behind it.
+fn draw_missing(canvas: &mut Canvas, bar: &Bar, middle: usize, left: usize) {
+    let Err(missing) = &bar.share else { return };
+    let text = NOTE.fit(missing, (PLOT_WIDTH + NUMBER_ROOM - 40) as f32);
+    let width = NOTE.width(&text).ceil() as usize + 12;
+    canvas.fill(Area { x: left + 6, y: middle - 14, width, height: 28 }, PAPER);
+    canvas.text((left + 10) as f32, middle as f32 + NOTE.half_height(), &text, NOTE);
 }
 
 /// A light stroke with dark edges, seen on a bar and beside it.

@@ -7,7 +7,7 @@ use super::{LABEL, MARGIN, NOTE, draw_title, series_stroke, title_height};
 use crate::canvas::{Area, Canvas};
 use crate::colour::{FRAME, GRID, INK};
 use crate::stroke::Stroke;
-use crate::text::Anchor;
+use crate::text::{Anchor, TextStyle};
 
 const CELL_WIDTH: usize = 270;
 const CELL_HEIGHT: usize = 210;
@@ -74,7 +74,13 @@ pub fn scatter_grid(title: &str, grid: &ScatterGrid) -> Canvas {
     canvas
 }
 
-fn draw_plot(canvas: &mut Canvas, (across, up): (&ScatterAxis, &ScatterAxis), plot: Area, series_of: &[usize], marker: f32) {
+fn draw_plot(
+    canvas: &mut Canvas,
+    (across, up): (&ScatterAxis, &ScatterAxis),
+    plot: Area,
+    series_of: &[usize],
+    marker: f32,
+) {
     let (x, y) = axes(across, up, plot);
     for (value, _) in y.ticks(3) {
         canvas.fill(Area { x: plot.x, y: y.position(value) as usize, width: plot.width, height: 1 }, GRID);
@@ -124,10 +130,12 @@ fn draw_column_names(canvas: &mut Canvas, across: &ScatterAxis, left: usize, bot
     for (value, text) in x.ticks(3) {
         canvas.text(x.position(value), (bottom + 26) as f32, &text, NOTE.anchored(Anchor::Middle));
     }
+    let room = (CELL_WIDTH + GAP - 6) as f32;
     let style = NOTE.bold().coloured(INK).anchored(Anchor::Middle);
-    let room = (CELL_WIDTH + GAP) as f32;
     // What stands last in a dotted name tells more than what stands first.
-    let name = if style.width(&across.name) > room { across.name.rsplit('.').next().unwrap_or("") } else { &across.name };
+    let name =
+        if style.width(&across.name) > room { across.name.rsplit('.').next().unwrap_or("") } else { &across.name };
+    let style = if style.width(name) > room { TextStyle { size: 15.0, ..style } } else { style };
     canvas.text((left + CELL_WIDTH / 2) as f32, (bottom + 60) as f32, &style.fit(name, room), style);
 }
 

@@ -10,7 +10,7 @@ use crate::text::{Anchor, TextStyle};
 /// Groups of fewer numbers have no violin.
 pub const LEAST_OF_A_VIOLIN: usize = 8;
 /// Groups of more numbers have no points.
-const MOST_POINTS: usize = 40;
+const MOST_POINTS: usize = 25;
 const PLOT_HEIGHT: usize = 300;
 const INDENT: usize = 84;
 const HEADING: usize = 62;
@@ -96,22 +96,20 @@ impl Shape {
     }
 }
 
-/// The numbers of the panels that each row holds.
+/// The numbers of the panels that each row holds: as few rows as there have to be, with as many panels in each where they fit so.
 fn in_rows(shapes: &[Shape]) -> Vec<Vec<usize>> {
+    let panels: Vec<usize> = (0..shapes.len()).collect();
+    let width = |row: &[usize]| row.iter().map(|&panel| shapes[panel].width() + PANEL_GAP).sum::<usize>();
     let mut rows: Vec<Vec<usize>> = Vec::new();
-    let mut used = usize::MAX;
-    for (panel, shape) in shapes.iter().enumerate() {
-        let width = shape.width() + PANEL_GAP;
-        if used == usize::MAX || used + width > MOST_WIDTH {
-            rows.push(Vec::new());
-            used = 0;
+    for &panel in &panels {
+        match rows.last_mut() {
+            Some(row) if width(row) + width(&[panel]) <= MOST_WIDTH => row.push(panel),
+            _ => rows.push(vec![panel]),
         }
-        if let Some(row) = rows.last_mut() {
-            row.push(panel);
-        }
-        used += width;
     }
-    rows
+    let even: Vec<Vec<usize>> =
+        panels.chunks(shapes.len().div_ceil(rows.len().max(1)).max(1)).map(<[usize]>::to_vec).collect();
+    if even.iter().all(|row| width(row) <= MOST_WIDTH) { even } else { rows }
 }
 
 fn draw_panel(canvas: &mut Canvas, panel: &ViolinPanel, shape: &Shape, plot: Area) {
@@ -123,7 +121,11 @@ fn draw_panel(canvas: &mut Canvas, panel: &ViolinPanel, shape: &Shape, plot: Are
     let axis = Axis { low: least - room, high: greatest + room, start, end, spread: Spread::Linear };
     draw_frame(canvas, panel, plot, &axis);
     for (position, group) in panel.groups.iter().enumerate() {
-        let slot = Slot { middle: (plot.x + position * shape.slot) as f32 + shape.slot as f32 / 2.0, width: shape.slot as f32, position };
+        let slot = Slot {
+            middle: (plot.x + position * shape.slot) as f32 + shape.slot as f32 / 2.0,
+            width: shape.slot as f32,
+            position,
+        };
         draw_group(canvas, group, slot, &axis);
         let style = shape.name_style.anchored(Anchor::End);
         let name = style.fit(&group.name, MOST_NAME_HEIGHT as f32);
@@ -168,8 +170,11 @@ fn draw_group(canvas: &mut Canvas, group: &ViolinGroup, slot: Slot, axis: &Axis)
         let (upper, lower) = (axis.position(quantile(&values, 0.75)), axis.position(quantile(&values, 0.25)));
         line(canvas, [(slot.middle, upper), (slot.middle, lower)], 5.0);
     }
-    let half = slot.width * 0.24;
-    line(canvas, [(slot.middle - half, median), (slot.middle + half, median)], 4.0);
+    // Of one or two numbers, a median hides more than it tells.
+    if values.len() > 2 {
+        let half = slot.width * 0.24;
+        line(canvas, [(slot.middle - half, median), (slot.middle + half, median)], 4.0);
+    }
 }
 
 fn line(canvas: &mut Canvas, points: [(f32, f32); 2], width: f32) {
@@ -179,7 +184,8 @@ fn line(canvas: &mut Canvas, points: [(f32, f32); 2], width: f32) {
 /// The density of the numbers on both sides of the middle, from the least to the greatest of them.
 fn draw_violin(canvas: &mut Canvas, values: &[f64], slot: Slot, axis: &Axis) {
     let (top, bottom) = (axis.position(values[values.len() - 1]) as usize, axis.position(values[0]) as usize);
-    let value_at = |y: usize| axis.low + (axis.high - axis.low) * f64::from((axis.start - y as f32) / (axis.start - axis.end));
+    let value_at =
+        |y: usize| axis.low + (axis.high - axis.low) * f64::from((axis.start - y as f32) / (axis.start - axis.end));
     let densities: Vec<f64> = (top..=bottom).map(|y| density(values, value_at(y))).collect();
     let greatest = densities.iter().copied().fold(f64::MIN_POSITIVE, f64::max);
     let halves: Vec<f32> =
@@ -190,8 +196,11 @@ fn draw_violin(canvas: &mut Canvas, values: &[f64], slot: Slot, axis: &Axis) {
         canvas.fill(Area { x: left, y: top + row, width: (2.0 * half).round() as usize, height: 1 }, colour);
     }
     for side in [-1.0, 1.0] {
-        let edge: Vec<(f32, f32)> =
-            halves.iter().enumerate().map(|(row, half)| (slot.middle + side * half, (top + row) as f32 + 0.5)).collect();
+        let edge: Vec<(f32, f32)> = halves
+            .iter()
+            .enumerate()
+            .map(|(row, half)| (slot.middle + side * half, (top + row) as f32 + 0.5))
+            .collect();
         canvas.polyline(&edge, Stroke { width: 2.0, colour: series_colour(slot.position), opacity: 1.0, dash: &[] });
     }
 }
@@ -214,10 +223,12 @@ fn quantile(sorted: &[f64], share: f64) -> f64 {
 }
 
 fn draw_points(canvas: &mut Canvas, values: &[f64], slot: Slot, axis: &Axis) {
-    let stroke = Stroke { width: 9.0_f32.min(slot.width * 0.4), colour: series_colour(slot.position), opacity: 0.9, dash: &[] };
+    let stroke =
+        Stroke { width: 9.0_f32.min(slot.width * 0.4), colour: series_colour(slot.position), opacity: 0.9, dash: &[] };
     for (place, value) in values.iter().enumerate() {
         // The fractional parts of multiples of the golden ratio spread any number of points evenly.
-        let x = slot.middle + ((place as f32 * 0.618_034).fract() - 0.5) * slot.width * 0.36;
+        let aside = if values.len() == 1 { 0.0 } else { (place as f32 * 0.618_034).fract() - 0.5 };
+        let x = slot.middle + aside * slot.width * 0.36;
         let y = axis.position(*value);
         canvas.polyline(&[(x - 0.1, y), (x + 0.1, y)], stroke);
     }
@@ -229,7 +240,8 @@ mod tests {
 
     fn panel(groups: &[&[f64]]) -> ViolinPanel {
         let groups = groups.iter().enumerate();
-        let groups = groups.map(|(place, values)| ViolinGroup { name: format!("group {place}"), values: values.to_vec() });
+        let groups =
+            groups.map(|(place, values)| ViolinGroup { name: format!("group {place}"), values: values.to_vec() });
         ViolinPanel { title: "mig".to_string(), y_label: "score".to_string(), groups: groups.collect() }
     }
 
@@ -252,7 +264,7 @@ mod tests {
         let filled = |values: &[f64]| {
             let canvas = violins("", &[panel(&[values])]);
             let fill = mix(PAPER, series_colour(0), 0.55);
-            canvas.pixels().chunk_by(|_, _| true).flat_map(|all| all.chunks(3)).filter(|pixel| **pixel == fill).count()
+            canvas.pixels().chunks(3).filter(|pixel| **pixel == fill).count()
         };
         assert_eq!(filled(&many[..7]), 0);
         assert!(filled(&many) > 1000);

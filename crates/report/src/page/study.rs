@@ -58,13 +58,14 @@ fn content(section: &StudySection) -> String {
 }
 
 fn shown(figures: &[PageFigure], tables: &[PageTable]) -> String {
-    let figures = figures.iter().map(|figure| html::figure(figure, Width::Window));
+    let each: String = figures.iter().map(|figure| html::figure(figure, Width::Window)).collect();
+    let gallery = if each.is_empty() { each } else { format!("<div class=\"gallery\">\n{each}</div>\n") };
     let tables = tables.iter().map(|table| {
         let caption = format!("<p class=\"caption\">{}</p>\n", escape(&table.caption));
         let numbers = html::table(&table.header, &table.rows);
         if table.caption.is_empty() { numbers } else { caption + &numbers }
     });
-    figures.chain(tables).collect()
+    gallery + &tables.collect::<String>()
 }
 
 #[cfg(test)]

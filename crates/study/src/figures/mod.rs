@@ -40,7 +40,14 @@ impl Figure {
 
 /// `75 runs`, or `60 to 75 runs` where pairs differ in how many have both.
 fn counts_text(correlations: &Correlations, thing: &str) -> String {
-    let counts = || correlations.values.iter().zip(&correlations.counts).filter(|(value, _)| value.is_some()).map(|(_, count)| *count);
+    let counts = || {
+        correlations
+            .values
+            .iter()
+            .zip(&correlations.counts)
+            .filter(|(value, _)| value.is_some())
+            .map(|(_, count)| *count)
+    };
     match (counts().min(), counts().max()) {
         (Some(least), Some(most)) if least < most => format!("{least} to {most} {thing}s"),
         (_, most) => unbraid_data::words::counted(most.unwrap_or(0), thing),

@@ -13,30 +13,30 @@ pub fn metrics(table: &StudyTable, dataset: usize) -> Drawn {
     let found = across_metrics(table, dataset);
     let label = &table.datasets().labels[dataset];
     let n_settings = table.settings().among(&table.datasets().runs_of(dataset)).len();
-    let title = format!("Do good settings on {label} stay good by another metric?");
-    drawn(&found, &title, n_settings)
+    let question = format!("Do good settings on {label} stay good by another metric?");
+    drawn(&found, &format!("Settings by other metrics, {label}"), &question, n_settings)
 }
 
 /// From dataset to dataset by one metric.
 pub fn datasets(table: &StudyTable, score: &ScoreColumn) -> Drawn {
-    let title = format!("Do settings that are good by {} stay good on another dataset?", score.name);
+    let question = format!("Do settings that are good by {} stay good on another dataset?", score.name);
     if table.datasets().len() < 2 {
-        return Err(format!("{title} Needs two datasets, and there is 1."));
+        return Err(format!("{question} Needs two datasets, and there is 1."));
     }
-    drawn(&across_datasets(table, score), &title, table.settings().len())
+    drawn(&across_datasets(table, score), &format!("Settings by {}", score.name), &question, table.settings().len())
 }
 
-fn drawn(found: &Correlations, title: &str, n_settings: usize) -> Drawn {
+fn drawn(found: &Correlations, title: &str, question: &str, n_settings: usize) -> Drawn {
     if !found.tells_something() {
-        let settings = counted(n_settings, "setting");
-        return Err(format!("{title} Needs {LEAST_SETTINGS} settings that both have, and there {} {settings} in all.", if n_settings == 1 { "is" } else { "are" }));
+        let (settings, are) = (counted(n_settings, "setting"), if n_settings == 1 { "is" } else { "are" });
+        return Err(format!(
+            "{question} Needs {LEAST_SETTINGS} settings that both have, and there {are} {settings} in all."
+        ));
     }
     let counts = counts_text(found, "setting");
-    let canvas = heatmap_over(&format!("{title} {}", capital_free(&counts)), &found.matrix(), -1.0, 1.0);
-    let caption = format!("{title} Rank correlation over {counts} of their mean scores over seeds; 1 where the order of settings is the same.");
+    let canvas = heatmap_over(&format!("{title}: {counts}"), &found.matrix(), -1.0, 1.0);
+    let caption = format!(
+        "{question} Rank correlation over {counts} of their mean scores over seeds; 1 where the order of settings is the same."
+    );
     Ok(Figure { name: "transfer".to_string(), caption, canvas })
-}
-
-fn capital_free(counts: &str) -> String {
-    format!("({counts})")
 }

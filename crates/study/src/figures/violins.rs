@@ -30,7 +30,11 @@ pub fn by_value(table: &StudyTable, dataset: usize, column: &SettingColumn, scor
     let objectives = table.objectives();
     let parts: Vec<(String, Vec<usize>)> = if column.name.starts_with("framework.") {
         let of_objective = |objective: usize| of(&runs, |run| objectives.of_runs[run] == objective);
-        objectives.among(&runs).into_iter().map(|one| (format!(" of {}", objectives.labels[one]), of_objective(one))).collect()
+        objectives
+            .among(&runs)
+            .into_iter()
+            .map(|one| (format!(" of {}", objectives.labels[one]), of_objective(one)))
+            .collect()
     } else {
         vec![(String::new(), runs.clone())]
     };
@@ -44,7 +48,12 @@ pub fn by_value(table: &StudyTable, dataset: usize, column: &SettingColumn, scor
     if panels.is_empty() {
         return Err(format!("Scores by {} on {label}: needs two values of it in runs of one objective.", column.name));
     }
-    drawn(&format!("Scores by {} on {label}", column.name), "The spread is over seeds and over what else differs", &panels, runs.len())
+    drawn(
+        &format!("Scores by {} on {label}", column.name),
+        "The spread is over seeds and over what else differs",
+        &panels,
+        runs.len(),
+    )
 }
 
 /// The runs of each value, in rising order of values.

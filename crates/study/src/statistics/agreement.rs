@@ -33,7 +33,8 @@ pub fn with_unsupervised(table: &StudyTable, dataset: usize) -> Correlations {
 /// The scores of the runs of one dataset, without those that none of them has.
 fn named<'a>(table: &StudyTable, dataset: usize, scores: &[&'a ScoreColumn]) -> Vec<Named<'a>> {
     let runs = table.datasets().runs_of(dataset);
-    let of_runs = |column: &&'a ScoreColumn| (column.name.as_str(), runs.iter().map(|&run| column.values[run]).collect());
+    let of_runs =
+        |column: &&'a ScoreColumn| (column.name.as_str(), runs.iter().map(|&run| column.values[run]).collect());
     let columns = scores.iter().map(of_runs);
     columns.filter(|(_, values): &Named| values.iter().any(Option::is_some)).collect()
 }

@@ -41,6 +41,19 @@ pub struct Correlations {
     pub counts: Array2<usize>,
 }
 
+/// How two scores go together.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct Agreement<'a> {
+    /// The one.
+    pub one: &'a str,
+    /// The other.
+    pub other: &'a str,
+    /// 1 where they put runs in the same order from bad to good.
+    pub correlation: f64,
+    /// How many runs have both.
+    pub n_runs: usize,
+}
+
 /// A column with its name: a number for each run, or none.
 pub type Named<'a> = (&'a str, Vec<Option<f64>>);
 
@@ -83,18 +96,24 @@ impl Correlations {
         self.values.indexed_iter().any(|(place, value)| value.is_some() && is_other(place))
     }
 
-    /// The pair of different names with the greatest and the one with the least correlation.
-    pub fn extremes(&self) -> Option<[(&str, &str, f64); 2]> {
+    /// The pair of different names that agree most and the one that agree least, where `sign` is -1 for names of which lower is better.
+    pub fn extremes(&self, sign: impl Fn(&str) -> f64) -> Option<[Agreement<'_>; 2]> {
         let pairs = self.values.indexed_iter().filter_map(|((row, column), value)| {
-            let (row_name, column_name) = (self.rows[row].as_str(), self.columns[column].as_str());
+            let (one, other) = (self.rows[row].as_str(), self.columns[column].as_str());
             // Each pair once, where rows and columns are the same.
             let is_first = self.rows != self.columns || row < column;
-            (is_first && row_name != column_name).then_some((row_name, column_name, (*value)?))
+            let correlation = sign(one) * sign(other) * (*value)?;
+            (is_first && one != other).then_some(Agreement {
+                one,
+                other,
+                correlation,
+                n_runs: self.counts[[row, column]],
+            })
         });
-        let pairs: Vec<(&str, &str, f64)> = pairs.collect();
-        let greatest = pairs.iter().max_by(|a, b| a.2.total_cmp(&b.2))?;
-        let least = pairs.iter().min_by(|a, b| a.2.total_cmp(&b.2))?;
-        Some([*greatest, *least])
+        let pairs: Vec<Agreement> = pairs.collect();
+        let most = pairs.iter().max_by(|a, b| a.correlation.total_cmp(&b.correlation))?;
+        let least = pairs.iter().min_by(|a, b| a.correlation.total_cmp(&b.correlation))?;
+        Some([*most, *least])
     }
 
     /// For a heatmap, which shows cells without a number as a dash.
@@ -119,7 +138,9 @@ mod tests {
         let found = correlations(&[a.clone(), b.clone()], &[a, b], Coefficient::Spearman, 3);
         assert_eq!(found.counts[[0, 1]], 3);
         assert!((found.values[[0, 1]].unwrap() - 1.0).abs() < 1e-15);
-        assert_eq!((found.extremes().unwrap()[0].0, found.extremes().unwrap()[0].1), ("a", "b"));
+        let [most, least] = found.extremes(|name| if name == "a" { -1.0 } else { 1.0 }).unwrap();
+        assert_eq!((most.one, most.other, most.n_runs, least), ("a", "b", 3, most));
+        assert!((most.correlation + 1.0).abs() < 1e-15);
     }
 
     #[test]

@@ -9,6 +9,7 @@
 use std::collections::BTreeMap;
 
 use serde::Serialize;
+use unbraid_data::words::counted;
 use unbraid_metrics::Better;
 
 use crate::chosen_scores::{better, directed, goodness, unsupervised};
@@ -106,10 +107,9 @@ fn missing(table: &StudyTable, n_scores: usize) -> String {
         return "needs a metric of factors of which one way is better, and no run has one".to_string();
     }
     format!(
-        "needs at least {LEAST_SETTINGS} settings that share a seed, and another seed or dataset to try the better one on; there are {} \
-         settings in {} runs",
-        table.settings().len(),
-        table.n_runs()
+        "needs at least {LEAST_SETTINGS} settings that share a seed, and another seed or dataset to try the better one on; the study has {} in {}",
+        counted(table.settings().len(), "setting"),
+        counted(table.n_runs(), "run")
     )
 }
 
@@ -237,7 +237,9 @@ mod tests {
     fn table(runs: &[(i64, f64, f64)]) -> StudyTable {
         let run = |&(seed, beta, mig): &(i64, f64, f64)| Run {
             name: format!("{seed} {beta}"),
-            config: format!("seed = {seed}\ndataset.name = 'a'\nframework = {{ name = 'beta_vae', beta = {beta:?} }}").parse().unwrap(),
+            config: format!("seed = {seed}\ndataset.name = 'a'\nframework = {{ name = 'beta_vae', beta = {beta:?} }}")
+                .parse()
+                .unwrap(),
             scores: Scores::new().with("mig", mig),
         };
         StudyTable::new(&runs.iter().map(run).collect::<Vec<_>>()).unwrap()

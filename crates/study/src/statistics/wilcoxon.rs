@@ -20,11 +20,16 @@ pub fn wilcoxon(differences: &[f64]) -> Option<f64> {
     }
     let sizes: Array1<f64> = there.iter().map(|difference| difference.abs()).collect();
     let ranks = average_ranks(&sizes);
-    let positive: f64 = there.iter().zip(&ranks).filter(|(difference, _)| **difference > 0.0).map(|(_, rank)| rank).sum();
+    let positive: f64 =
+        there.iter().zip(&ranks).filter(|(difference, _)| **difference > 0.0).map(|(_, rank)| rank).sum();
     let ties = tie_sizes(&ranks);
     let is_plain = ties.iter().all(|size| *size == 1.0) && there.len() == differences.len();
     let most_exact = if is_plain { MOST_EXACT } else { MOST_EXACT_WITH_TIES };
-    if differences.len() <= most_exact { Some(counted_out(&ranks, positive)) } else { Some(normal(&ranks, &ties, positive)) }
+    if differences.len() <= most_exact {
+        Some(counted_out(&ranks, positive))
+    } else {
+        Some(normal(&ranks, &ties, positive))
+    }
 }
 
 /// How many ranks share each value.

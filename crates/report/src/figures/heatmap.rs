@@ -123,11 +123,22 @@ fn draw_cell(canvas: &mut Canvas, cell: Area, value: f64, share: f64) {
     }
     let colour = viridis(share);
     canvas.fill(cell, colour);
-    let text = cell_text(value);
-    if style.width(&text) + 6.0 <= cell.width as f32 && style.size + 4.0 <= cell.height as f32 {
-        let ink = if lightness(colour) > 0.5 { INK } else { PAPER };
-        canvas.text(x, y, &text, style.coloured(ink));
+    let ink = if lightness(colour) > 0.5 { INK } else { PAPER };
+    if let Some((text, style)) = fitting_text(value, cell) {
+        canvas.text(x, y, &text, style.anchored(Anchor::Middle).coloured(ink));
     }
+}
+
+/// The number as it fits into the cell: without the 0 before the point, and in smaller letters, where there is little room; none where there is
+/// still less.
+fn fitting_text(value: f64, cell: Area) -> Option<(String, TextStyle)> {
+    let text = cell_text(value);
+    let short = if value.abs() < 1.0 { text.replacen("0.", ".", 1) } else { text.clone() };
+    let small = TextStyle::new(15.0);
+    let fits = |(text, style): &(String, TextStyle)| {
+        style.width(text) + 6.0 <= cell.width as f32 && style.size + 4.0 <= cell.height as f32
+    };
+    [(text, NOTE), (short.clone(), NOTE), (short, small)].into_iter().find(fits)
 }
 
 /// Two digits after the point below 10, fewer above.

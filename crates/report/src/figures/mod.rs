@@ -1,6 +1,7 @@
 //! Figures: each file draws one kind, from plain values, on a canvas that is saved as PNG or GIF.
 
 pub mod axis;
+pub mod bars;
 pub mod contact_sheet;
 pub mod cumulative;
 pub mod curves;
@@ -14,13 +15,16 @@ mod legend;
 pub mod picture_grid;
 pub mod points;
 pub mod reconstructions;
+pub mod scatter_grid;
 pub mod signed_pictures;
 pub mod traversals;
+pub mod violins;
 
 use crate::colour::{series_colour, series_dash};
 use crate::stroke::Stroke;
 use crate::text::TextStyle;
 
+pub use bars::{Bar, share_bars};
 pub use contact_sheet::contact_sheet;
 pub use cumulative::{CumulativeLine, cumulative_curves, cumulative_curves_narrow};
 pub use curves::{Panels, Scale, compare_losses, loss_curves};
@@ -32,8 +36,10 @@ pub use heatmap::{heatmap, heatmap_over};
 pub use kernel::kernel_picture;
 pub use points::{Join, PointPanel, PointSeries, XAxis, point_panels};
 pub use reconstructions::reconstructions;
+pub use scatter_grid::{ScatterAxis, ScatterGrid, scatter_grid};
 pub use signed_pictures::{signed_grid, signed_picture};
 pub use traversals::{TraversalRow, Traversals, traversals, traversals_gif};
+pub use violins::{LEAST_OF_A_VIOLIN, ViolinGroup, ViolinPanel, violins};
 
 // Figures are drawn at twice the size at which a page shows them, so that they stay sharp on fine screens and in print.
 const MARGIN: usize = 40;

@@ -87,7 +87,7 @@ pub fn point_panels(title: &str, panels: &[PointPanel]) -> Canvas {
     draw_title(&mut canvas, title);
     legend.draw(&mut canvas, title_height(title));
     for ((index, _), place) in named.iter().zip(legend.places(title_height(title))) {
-        draw_marker(&mut canvas, place, *index);
+        draw_marker(&mut canvas, place, *index, MARKER);
     }
     let mut left = MARGIN + PLOT_INDENT;
     for (panel, width) in panels.iter().zip(widths) {
@@ -132,7 +132,7 @@ fn draw_panel(canvas: &mut Canvas, panel: &PointPanel, plot: Area) {
             draw_means(canvas, panel, index, &shown, &across, &up);
         }
         for (x, y) in shown {
-            draw_marker(canvas, (across.position(x), up.position(y)), index);
+            draw_marker(canvas, (across.position(x), up.position(y)), index, MARKER);
         }
     }
 }
@@ -264,15 +264,15 @@ fn draw_frame(canvas: &mut Canvas, panel: &PointPanel, plot: Area, across: &Axis
     canvas.fill(Area { x: plot.x, y: bottom, width: plot.width + 1, height: 1 }, FAINT_INK);
 }
 
-/// The marker of the series with this number: disc, square, triangle, cross, diamond, plus.
-fn draw_marker(canvas: &mut Canvas, (x, y): (f32, f32), series: usize) {
+/// The marker of the series with this number, with half its width in pixels: disc, square, triangle, cross, diamond, plus.
+pub(super) fn draw_marker(canvas: &mut Canvas, (x, y): (f32, f32), series: usize, half_width: f32) {
     let at = |points: &[(f32, f32)]| -> Vec<(f32, f32)> {
-        points.iter().map(|(dx, dy)| (x + dx * MARKER, y + dy * MARKER)).collect()
+        points.iter().map(|(dx, dy)| (x + dx * half_width, y + dy * half_width)).collect()
     };
-    let stroke = Stroke { width: 3.5, dash: &[], ..series_stroke(series) };
+    let stroke = Stroke { width: half_width / 2.0, dash: &[], ..series_stroke(series) };
     let lines: &[&[(f32, f32)]] = match series % 6 {
         0 => {
-            let disc = Stroke { width: 1.8 * MARKER, ..stroke };
+            let disc = Stroke { width: 1.8 * half_width, ..stroke };
             return canvas.polyline(&[(x - 0.1, y), (x + 0.1, y)], disc);
         }
         1 => &[&[(-0.9, -0.9), (0.9, -0.9), (0.9, 0.9), (-0.9, 0.9), (-0.9, -0.9)]],

@@ -5,6 +5,7 @@ mod doctor;
 mod html;
 mod inspect;
 mod scores;
+mod study;
 
 use std::fmt::Write;
 
@@ -15,6 +16,7 @@ use self::html::Width;
 pub use doctor::{DoctorPage, PageTable, doctor_page};
 pub use html::escape;
 pub use inspect::{Folded, InspectPage, inspect_page};
+pub use study::{StudyPage, StudySection, study_page};
 
 /// What a run's page shows.
 #[derive(Debug, Clone, PartialEq, Default)]

@@ -1,0 +1,195 @@
+//! Which runs belong together: by dataset, by objective, and by setting, which is everything but dataset and seed.
+
+use std::collections::BTreeMap;
+
+use crate::columns::SettingColumn;
+
+/// What decides neither the images nor the model: the seed, how the model is measured, and how often it is saved.
+const NOT_OF_THE_MODEL: [&str; 4] = ["seed", "rows", "rows_seed", "training.checkpoint_every"];
+/// Longer values are cut in labels.
+const MOST_LETTERS: usize = 40;
+
+/// A division of the runs.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Categories {
+    /// What each category is called; no two alike.
+    pub labels: Vec<String>,
+    /// The category of each run. `[runs]`
+    pub of_runs: Vec<usize>,
+}
+
+impl Categories {
+    /// How many there are.
+    pub fn len(&self) -> usize {
+        self.labels.len()
+    }
+
+    /// Whether there is none, as in a table without runs.
+    pub fn is_empty(&self) -> bool {
+        self.labels.is_empty()
+    }
+
+    /// The runs of one category.
+    pub fn runs_of(&self, category: usize) -> Vec<usize> {
+        (0..self.of_runs.len()).filter(|&run| self.of_runs[run] == category).collect()
+    }
+
+    /// The categories that some of these runs are of, in order.
+    pub fn among(&self, runs: &[usize]) -> Vec<usize> {
+        let mut found: Vec<usize> = runs.iter().map(|&run| self.of_runs[run]).collect();
+        found.sort_unstable();
+        found.dedup();
+        found
+    }
+}
+
+/// Whether a column tells how a model was measured, which does not make it another model.
+pub fn is_measuring(column: &str) -> bool {
+    column.starts_with("metrics.") || ["rows", "rows_seed"].contains(&column)
+}
+
+fn is_of_dataset(column: &str) -> bool {
+    column.starts_with("dataset.")
+}
+
+/// The datasets that the runs learned from, each with all its settings.
+pub fn datasets(columns: &[SettingColumn], n_runs: usize) -> Categories {
+    let varying: Vec<&SettingColumn> =
+        columns.iter().filter(|column| is_of_dataset(&column.name) && column.varies()).collect();
+    divided(columns, "dataset.name", &varying, n_runs)
+}
+
+/// The objectives: what each framework is called.
+pub fn objectives(columns: &[SettingColumn], n_runs: usize) -> Categories {
+    divided(columns, "framework.name", &[], n_runs)
+}
+
+/// The settings: all that decides a model but its dataset and its seed. What depends on the dataset alone (more latents where there
+/// are more factors, say) makes no other setting, so that settings can be followed from dataset to dataset.
+pub fn settings(columns: &[SettingColumn], datasets: &Categories) -> Categories {
+    let varying: Vec<&SettingColumn> =
+        setting_columns_that_vary(columns).filter(|column| varies_within(column, datasets)).collect();
+    divided(columns, "framework.name", &varying, datasets.of_runs.len())
+}
+
+/// The columns that decide a model, apart from dataset and seed, and differ between runs.
+pub fn setting_columns_that_vary(columns: &[SettingColumn]) -> impl Iterator<Item = &SettingColumn> {
+    columns.iter().filter(|column| {
+        let name = column.name.as_str();
+        !is_of_dataset(name) && !is_measuring(name) && !NOT_OF_THE_MODEL.contains(&name) && column.varies()
+    })
+}
+
+fn varies_within(column: &SettingColumn, datasets: &Categories) -> bool {
+    let places = column.places();
+    (0..datasets.len()).any(|dataset| {
+        let runs = datasets.runs_of(dataset);
+        runs.windows(2).any(|pair| places[pair[0]] != places[pair[1]])
+    })
+}
+
+/// Runs divided by the column called `first` and then by all others, and named by their values.
+fn divided(columns: &[SettingColumn], first: &str, others: &[&SettingColumn], n_runs: usize) -> Categories {
+    let first = columns.iter().find(|column| column.name == first);
+    let others: Vec<&SettingColumn> = others
+        .iter()
+        .copied()
+        .filter(|column| Some(column.name.as_str()) != first.map(|first| first.name.as_str()))
+        .collect();
+    let all: Vec<&SettingColumn> = first.into_iter().chain(others.iter().copied()).collect();
+    let places: Vec<Vec<usize>> = all.iter().map(|column| column.places()).collect();
+    let key = |run: usize| places.iter().map(|column| column[run]).collect::<Vec<usize>>();
+    let mut numbers: BTreeMap<Vec<usize>, usize> = (0..n_runs).map(|run| (key(run), run)).collect();
+    let labels = all_different(numbers.values().map(|&run| label(first, &others, run)).collect());
+    numbers.values_mut().enumerate().for_each(|(position, number)| *number = position);
+    let of_runs = (0..n_runs).map(|run| numbers[&key(run)]).collect();
+    Categories { labels, of_runs }
+}
+
+/// `beta_vae beta=4`.
+fn label(first: Option<&SettingColumn>, others: &[&SettingColumn], run: usize) -> String {
+    let first = first.and_then(|column| column.text(run));
+    let others = others.iter().filter_map(|column| {
+        let text = column.text(run)?;
+        let is_long = text.chars().count() > MOST_LETTERS;
+        let text = if is_long { text.chars().take(MOST_LETTERS).chain(['…']).collect() } else { text };
+        Some(format!("{}={text}", short_name(column, others)))
+    });
+    first.into_iter().chain(others).collect::<Vec<_>>().join(" ")
+}
+
+/// Labels that were cut to the same text are numbered.
+fn all_different(labels: Vec<String>) -> Vec<String> {
+    let mut found: Vec<String> = Vec::new();
+    for label in labels {
+        let numbered = (2..).map(|number| format!("{label} ({number})"));
+        let free = std::iter::once(label.clone()).chain(numbered).find(|label| !found.contains(label));
+        found.push(free.expect("numbers do not end"));
+    }
+    found
+}
+
+/// What stands after the last point, where that tells the column from all others.
+fn short_name<'a>(column: &'a SettingColumn, all: &[&SettingColumn]) -> &'a str {
+    let last = |name: &'a str| name.rsplit('.').next().unwrap_or(name);
+    let short = last(&column.name);
+    let is_alone = all.iter().filter(|other| other.name.rsplit('.').next() == Some(short)).count() == 1;
+    if is_alone && short != "name" { short } else { &column.name }
+}
+
+#[cfg(test)]
+mod tests {
+    use toml::Table;
+
+    use super::*;
+    use crate::columns::setting_columns;
+
+    fn columns(configs: &[&str]) -> Vec<SettingColumn> {
+        let configs: Vec<Table> = configs.iter().map(|text| text.parse().unwrap()).collect();
+        setting_columns(configs.iter())
+    }
+
+    #[test]
+    fn settings_are_named_by_what_differs_and_ordered_by_number() {
+        let config = |beta: &str, seed: usize| {
+            format!(
+                "seed = {seed}\nrows = {seed}\ndataset.name = 'a'\nframework.name = 'beta_vae'\nframework.beta = {beta}"
+            )
+        };
+        let configs = [config("16.0", 1), config("4.0", 1), config("16.0", 2)];
+        let columns = columns(&configs.each_ref().map(String::as_str));
+        let found = settings(&columns, &datasets(&columns, 3));
+        assert_eq!(found.labels, ["beta_vae beta=4", "beta_vae beta=16"]);
+        assert_eq!(found.of_runs, [1, 0, 1]);
+        assert_eq!((found.runs_of(1), found.among(&[0, 2])), (vec![0, 2], vec![1]));
+    }
+
+    #[test]
+    fn what_follows_from_the_dataset_is_no_other_setting() {
+        let config = |dataset: &str, latents: usize| {
+            format!("seed = 1\ndataset.name = '{dataset}'\nframework.name = 'vae'\nmodel.latents = {latents}")
+        };
+        let configs = [config("a", 5), config("b", 7)];
+        let apart = columns(&configs.each_ref().map(String::as_str));
+        assert_eq!(settings(&apart, &datasets(&apart, 2)).labels, ["vae"]);
+        let configs = [config("a", 5), config("b", 7), config("b", 5)];
+        let within = columns(&configs.each_ref().map(String::as_str));
+        assert_eq!(settings(&within, &datasets(&within, 3)).labels, ["vae latents=5", "vae latents=7"]);
+    }
+
+    #[test]
+    fn datasets_differ_in_their_settings_too() {
+        let found = columns(&["dataset = { name = 'a', spacing = 1 }", "dataset = { name = 'a', spacing = 2 }"]);
+        assert_eq!(datasets(&found, 2).labels, ["a spacing=1", "a spacing=2"]);
+    }
+
+    #[test]
+    fn labels_that_were_cut_stay_apart() {
+        let long = "x".repeat(60);
+        let configs =
+            ["1", "2"].map(|end| format!("framework.name = 'a'\ndataset.name = 'd'\nmodel.b = '{long}{end}'"));
+        let columns = columns(&configs.each_ref().map(String::as_str));
+        let labels = settings(&columns, &datasets(&columns, 2)).labels;
+        assert!(labels[1].ends_with("… (2)") && labels[0].ends_with('…'), "{labels:?}");
+    }
+}

@@ -1,0 +1,292 @@
+//! Runs side by side: groups of runs that differ only in their seed, mean and spread of every score, and paired tests where seeds match.
+
+use serde::Serialize;
+use unbraid_data::words::{counted, on_one_line};
+use unbraid_metrics::{ScoreOf, metric_of};
+use unbraid_report::tables::{numbers_table, score_text};
+
+use crate::chosen_scores::better;
+use crate::statistics::paired::{PairedTest, paired_test};
+use crate::statistics::summary::{LEVEL, Summary, defined, summary};
+use crate::table::{ScoreColumn, StudyTable};
+
+/// Groups side by side.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+pub struct Comparison {
+    /// In the order in which their first runs were given.
+    pub groups: Vec<Group>,
+    /// Every score of the whole, in the order of the list of metrics.
+    pub scores: Vec<ComparedScore>,
+}
+
+/// Runs that differ only in their seed.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+pub struct Group {
+    /// What tells it from the others.
+    pub label: String,
+    /// What its runs are called.
+    pub runs: Vec<String>,
+    /// The seed of each.
+    pub seeds: Vec<i64>,
+}
+
+/// One score in all groups.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+pub struct ComparedScore {
+    /// Its name.
+    pub name: String,
+    /// `high`, `low` or `neither`.
+    pub better: &'static str,
+    /// Mean and spread over the runs of each group that have it; none where no run has. `[groups]`
+    pub groups: Vec<Option<Summary>>,
+    /// Why runs do not have it: the run and the reason.
+    pub undefined: Vec<(String, String)>,
+    /// Each group but the first against the first, over the seeds that both have; none where no seed matches. `[groups - 1]`
+    pub against_first: Vec<Option<PairedTest>>,
+}
+
+/// Which scores a text shows.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Shown {
+    /// The score that each metric is known by.
+    Headlines,
+    /// All scores of the whole.
+    All,
+}
+
+/// More groups stand below each other instead.
+const MOST_BESIDE: usize = 4;
+
+/// Sets the groups of runs side by side.
+pub fn compare(table: &StudyTable) -> Comparison {
+    let groups = groups(table);
+    let of_groups: Vec<Vec<usize>> = groups.iter().map(|(_, runs)| runs.clone()).collect();
+    let whole = table.score_columns().iter().filter(|column| column.of == ScoreOf::Whole);
+    let scores = whole.map(|column| compared(table, column, &of_groups)).collect();
+    let groups = groups.into_iter().map(|(label, runs)| Group {
+        label,
+        seeds: runs.iter().map(|&run| table.seeds()[run]).collect(),
+        runs: runs.iter().map(|&run| table.names()[run].clone()).collect(),
+    });
+    Comparison { groups: groups.collect(), scores }
+}
+
+/// The runs of each group with its label, in the order of their first runs.
+fn groups(table: &StudyTable) -> Vec<(String, Vec<usize>)> {
+    let mut found: Vec<((usize, usize), Vec<usize>)> = Vec::new();
+    for run in 0..table.n_runs() {
+        let key = (table.datasets().of_runs[run], table.settings().of_runs[run]);
+        match found.iter_mut().find(|(one, _)| *one == key) {
+            Some((_, runs)) => runs.push(run),
+            None => found.push((key, vec![run])),
+        }
+    }
+    found.into_iter().map(|((dataset, setting), runs)| (label(table, dataset, setting), runs)).collect()
+}
+
+/// The dataset where there are several, and the setting, without the objective where that is the same in all.
+fn label(table: &StudyTable, dataset: usize, setting: usize) -> String {
+    let full = &table.settings().labels[setting];
+    let objective = &table.objectives().labels[0];
+    let rest = full.strip_prefix(objective).map(str::trim_start).filter(|rest| !rest.is_empty());
+    let setting = if table.objectives().len() == 1 { rest.unwrap_or(full) } else { full };
+    match (table.datasets().len(), table.settings().len()) {
+        (1, _) => setting.to_string(),
+        (_, 1) => table.datasets().labels[dataset].clone(),
+        _ => format!("{} on {}", setting, table.datasets().labels[dataset]),
+    }
+}
+
+fn compared(table: &StudyTable, column: &ScoreColumn, groups: &[Vec<usize>]) -> ComparedScore {
+    let reasons = table.names().iter().zip(&column.reasons);
+    let first = &groups[0];
+    ComparedScore {
+        name: column.name.clone(),
+        better: better(column).word(),
+        groups: groups.iter().map(|runs| summary(&defined(&column.values, runs))).collect(),
+        undefined: reasons.filter_map(|(run, reason)| Some((run.clone(), reason.clone()?))).collect(),
+        against_first: groups[1..].iter().map(|runs| paired_test(&pairs(table, column, runs, first))).collect(),
+    }
+}
+
+/// The scores of runs with the same seed, in the order of seeds.
+fn pairs(table: &StudyTable, column: &ScoreColumn, one: &[usize], other: &[usize]) -> Vec<(f64, f64)> {
+    let mut found: Vec<(i64, f64, f64)> = Vec::new();
+    for &run in one {
+        let seed = table.seeds()[run];
+        let same = other.iter().find(|&&other| table.seeds()[other] == seed);
+        if let Some((value, other)) = same.and_then(|&other| Some((column.values[run]?, column.values[other]?))) {
+            found.push((seed, value, other));
+        }
+    }
+    found.sort_by_key(|(seed, _, _)| *seed);
+    found.into_iter().map(|(_, one, other)| (one, other)).collect()
+}
+
+/// The comparison for the terminal: mean and standard deviation of each group, and below the tests against the first group. Many groups stand
+/// below each other, with confidence intervals.
+pub fn comparison_text(comparison: &Comparison, shown: Shown, width: Option<u16>) -> String {
+    let is_shown = |score: &&ComparedScore| {
+        let is_defined = score.groups.iter().any(Option::is_some);
+        is_defined && (shown == Shown::All || metric_of(&score.name) == score.name)
+    };
+    let scores: Vec<&ComparedScore> = comparison.scores.iter().filter(is_shown).collect();
+    let is_wide = comparison.groups.len() > MOST_BESIDE;
+    let means = if is_wide { long_text(comparison, &scores, width) } else { means_text(comparison, &scores, width) };
+    means + &tests_text(comparison, &scores, width)
+}
+
+/// A line for each score and group.
+fn long_text(comparison: &Comparison, scores: &[&ComparedScore], width: Option<u16>) -> String {
+    let header = ["score", "group", "runs", "mean", "deviation", "95 % interval"];
+    let mut rows = Vec::new();
+    for score in scores {
+        for (found, group) in score.groups.iter().zip(&comparison.groups) {
+            let Some(found) = found else { continue };
+            rows.push(vec![
+                score.name.clone(),
+                group.label.clone(),
+                found.n.to_string(),
+                score_text(found.mean),
+                found.deviation.map_or("–".to_string(), score_text),
+                interval_text(found),
+            ]);
+        }
+    }
+    numbers_table(&header, &rows, width)
+}
+
+fn interval_text(found: &Summary) -> String {
+    found.interval.map_or("–".to_string(), |(low, high)| format!("{} to {}", score_text(low), score_text(high)))
+}
+
+fn means_text(comparison: &Comparison, scores: &[&ComparedScore], width: Option<u16>) -> String {
+    let labels =
+        comparison.groups.iter().map(|group| format!("{} ({})", group.label, counted(group.runs.len(), "run")));
+    let header: Vec<String> =
+        std::iter::once("score".to_string()).chain(labels).chain(["better".to_string()]).collect();
+    let rows: Vec<Vec<String>> = scores
+        .iter()
+        .map(|score| {
+            let cells =
+                score.groups.iter().zip(&comparison.groups).map(|(found, group)| mean_text(found, group.runs.len()));
+            let better = match score.better {
+                "high" => "higher",
+                "low" => "lower",
+                _ => "",
+            };
+            std::iter::once(score.name.clone()).chain(cells).chain([better.to_string()]).collect()
+        })
+        .collect();
+    let header: Vec<&str> = header.iter().map(String::as_str).collect();
+    numbers_table(&header, &rows, width)
+}
+
+/// `0.4500 ± 0.0300`; with how many runs that is of where not all of a group have the score.
+fn mean_text(found: &Option<Summary>, n_runs: usize) -> String {
+    let Some(found) = found else { return "–".to_string() };
+    let spread = found.deviation.map_or(String::new(), |deviation| format!(" ± {}", score_text(deviation)));
+    let of = if found.n < n_runs { format!(" ({} of {n_runs})", found.n) } else { String::new() };
+    format!("{}{spread}{of}", score_text(found.mean))
+}
+
+fn tests_text(comparison: &Comparison, scores: &[&ComparedScore], width: Option<u16>) -> String {
+    let mut text = String::new();
+    let mut n_tests = 0;
+    for (place, group) in comparison.groups.iter().enumerate().skip(1) {
+        let tests = scores.iter().filter_map(|score| Some((score, score.against_first[place - 1].as_ref()?)));
+        let rows: Vec<Vec<String>> =
+            tests.filter(|(_, test)| test.difference.n > 1).map(|(score, test)| test_row(&score.name, test)).collect();
+        let (one, first) = (on_one_line(&group.label), on_one_line(&comparison.groups[0].label));
+        if rows.is_empty() {
+            text += &format!("\n{one} against {first}: fewer than two seeds match, so there is no paired test\n");
+            continue;
+        }
+        n_tests += rows.len();
+        let header = ["score", "difference", "95 % interval", "pairs", "p (t)", "p (Wilcoxon)"];
+        text += &format!("\n{one} less {first}, over matching seeds:\n{}", numbers_table(&header, &rows, width));
+    }
+    if n_tests > 0 {
+        let expected = (1.0 - LEVEL) * n_tests as f64;
+        text += &format!(
+            "\np is the probability of a difference at least as large by chance, of each score by itself: of {n_tests} tests without any true \
+             difference, about {expected:.0} would be below {:.2}. With five pairs or fewer, Wilcoxon's is never below 0.06.\n",
+            1.0 - LEVEL
+        );
+    }
+    text
+}
+
+fn test_row(name: &str, test: &PairedTest) -> Vec<String> {
+    let p = |value: Option<f64>| value.map_or("–".to_string(), |value| format!("{value:.4}"));
+    vec![
+        name.to_string(),
+        score_text(test.difference.mean),
+        interval_text(&test.difference),
+        test.difference.n.to_string(),
+        p(test.t_p_value),
+        p(test.wilcoxon_p_value),
+    ]
+}
+
+#[cfg(test)]
+mod tests {
+    use unbraid_metrics::Scores;
+
+    use super::*;
+    use crate::table::Run;
+
+    fn run(name: &str, seed: i64, beta: f64, mig: Option<f64>) -> Run {
+        let scores = Scores::new().with_outcome("mig", mig.ok_or("one factor")).with("kl", 1.0);
+        let text = format!("seed = {seed}\ndataset.name = 'a'\nframework = {{ name = 'beta_vae', beta = {beta:?} }}");
+        Run { name: name.to_string(), config: text.parse().unwrap(), scores }
+    }
+
+    #[test]
+    fn groups_are_named_by_what_differs_and_seeds_are_matched() {
+        let runs = [
+            run("d", 2, 4.0, Some(0.5)),
+            run("a", 1, 4.0, Some(0.25)),
+            run("b", 1, 1.0, Some(0.75)),
+            run("c", 2, 1.0, Some(1.5)),
+            run("e", 3, 1.0, Some(0.1)),
+            run("f", 4, 1.0, None),
+        ];
+        let found = compare(&StudyTable::new(&runs).unwrap());
+        let labels: Vec<&str> = found.groups.iter().map(|group| group.label.as_str()).collect();
+        assert_eq!(labels, ["beta=4", "beta=1"]);
+        assert_eq!(found.groups[0].runs, ["d", "a"]);
+        let mig = &found.scores[0];
+        assert_eq!((mig.name.as_str(), mig.better, mig.groups[1].unwrap().n), ("mig", "high", 3));
+        assert_eq!(mig.undefined, [("f".to_string(), "one factor".to_string())]);
+        // 0.75 - 0.25 and 1.5 - 0.5.
+        let test = mig.against_first[0].as_ref().unwrap();
+        assert_eq!((test.difference.n, test.difference.mean), (2, 0.75));
+        let text = comparison_text(&found, Shown::Headlines, None);
+        assert!(text.contains(" score   beta=4 (2 runs)            beta=1 (4 runs)   better"), "{text}");
+        assert!(
+            text.contains("beta=1 less beta=4, over matching seeds:") && text.contains("0.7833 ± 0.7006 (3 of 4)"),
+            "{text}"
+        );
+        assert!(serde_json::to_string(&found).unwrap().contains("\"t_p_value\":0."));
+    }
+
+    #[test]
+    fn runs_without_matching_seeds_are_not_tested() {
+        let runs = [run("a", 1, 4.0, Some(0.25)), run("b", 2, 1.0, Some(0.75))];
+        let found = compare(&StudyTable::new(&runs).unwrap());
+        assert_eq!(found.scores[0].against_first, [None]);
+        let text = comparison_text(&found, Shown::All, None);
+        assert!(
+            text.contains("beta=1 against beta=4: fewer than two seeds match") && text.contains("0.2500"),
+            "{text}"
+        );
+    }
+
+    #[test]
+    fn one_group_alone_is_shown_without_tests() {
+        let runs = [run("a", 1, 4.0, Some(0.25)), run("b", 2, 4.0, Some(0.75))];
+        let text = comparison_text(&compare(&StudyTable::new(&runs).unwrap()), Shown::Headlines, None);
+        assert!(text.contains("beta_vae (2 runs)") && !text.contains("p ("), "{text}");
+    }
+}

@@ -78,6 +78,12 @@ enum Command {
     SuggestBeta(commands::suggest_beta::Arguments),
     /// Train many runs from one file: grids of settings, on this machine or on Slurm, each run once
     Sweep(commands::sweep::Arguments),
+    /// Look at many runs together: which metrics agree, what decides a score, which settings are best; a page and one table
+    Study(commands::study::Arguments),
+    /// Set runs side by side: mean and spread over seeds, and paired tests where seeds match
+    Compare(commands::compare::Arguments),
+    /// Write runs for other programs: a table as CSV or Parquet, or offline runs for Weights & Biases
+    Export(commands::export::Arguments),
     /// Measure how fast this machine is at it
     Bench(commands::bench::Arguments),
 }
@@ -165,6 +171,9 @@ fn run(arguments: Arguments) -> Result<Outcome> {
         Command::Reproduce(arguments) => commands::reproduce::run(&arguments, data_root.as_deref()),
         Command::SuggestBeta(arguments) => commands::suggest_beta::run(&arguments),
         Command::Sweep(arguments) => commands::sweep::run(&arguments, data_root.as_deref()),
+        Command::Study(arguments) => commands::study::run(&arguments),
+        Command::Compare(arguments) => commands::compare::run(&arguments),
+        Command::Export(arguments) => commands::export::run(&arguments),
         Command::Bench(arguments) => commands::bench::run(&arguments),
     }
 }

@@ -28,6 +28,7 @@ pub mod run_once;
 pub mod selection;
 pub mod status;
 pub mod step_time;
+pub mod study;
 pub mod sweep;
 pub mod train;
 pub mod trained_run;

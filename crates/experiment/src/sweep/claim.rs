@@ -402,7 +402,9 @@ mod tests {
         static N_LOST: AtomicUsize = AtomicUsize::new(0);
         let folder = tempfile::tempdir().unwrap();
         let claims = claims(folder.path());
-        let taking = claims.take("run", &mut Observed::default(), || drop(N_LOST.fetch_add(1, Ordering::SeqCst)));
+        let taking = claims.take("run", &mut Observed::default(), || {
+            N_LOST.fetch_add(1, Ordering::SeqCst);
+        });
         let claim = held(taking.unwrap());
         std::thread::sleep(BETWEEN_LOOKS * 2);
         assert_eq!(N_LOST.load(Ordering::SeqCst), 0);

@@ -11,6 +11,7 @@ use unbraid_learn::schedule::Schedule;
 use unbraid_learn::{frameworks, networks, optimisers};
 use unbraid_report::whole_file::read_text;
 
+use crate::log::Log;
 use crate::selection::Selection;
 
 /// What stands at the top of a config.
@@ -26,13 +27,14 @@ pub(crate) const KEYS: &[&str] = &[
     "optimiser",
     "training",
     "selection",
+    "log",
     "metrics",
 ];
 
 /// A larger rate would overflow the weights at the first step.
 pub(crate) const MOST_LEARNING_RATE: f64 = 1e6;
 
-/// All that decides a run, with every default filled in.
+/// All that decides a run, with every default filled in; and what it writes for other programs.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Config {
     /// Where all randomness comes from, but the choice of rows.
@@ -57,6 +59,8 @@ pub struct Config {
     pub training: Training,
     /// How the best checkpoint is found, where it is looked for.
     pub selection: Option<Selection>,
+    /// What is written for other programs to show.
+    pub log: Log,
     /// What is measured at the end.
     pub metrics: Vec<Named>,
 }
@@ -155,6 +159,8 @@ impl Config {
         let optimiser =
             Named::take(&mut table, "optimiser", Some("adam"))?.complete("[optimiser]", optimisers::complete)?;
         let selection = section(&mut table, "selection")?.map(|section| Selection::read(&section)).transpose()?;
+        let log = section(&mut table, "log")?.unwrap_or_default();
+        let log = settings::read::<Log>(&log).map_err(|error| error.of("[log]"))?;
         Ok(Self {
             seed: take_whole(&mut table, "seed")?.unwrap_or(1),
             rows: take_whole(&mut table, "rows")?.map(|rows| rows as usize),
@@ -167,6 +173,7 @@ impl Config {
             optimiser,
             training,
             selection,
+            log,
             metrics: take_metrics(&mut table)?,
         })
     }
@@ -204,6 +211,9 @@ impl Config {
         table.insert("training".into(), Value::Table(settings::as_table(&self.training)));
         if let Some(selection) = &self.selection {
             table.insert("selection".into(), Value::Table(settings::as_table(selection)));
+        }
+        if self.log != Log::default() {
+            table.insert("log".into(), Value::Table(settings::as_table(&self.log)));
         }
         let metrics = self.metrics.iter().map(|named| Value::Table(named.to_table())).collect();
         table.insert("metrics".into(), Value::Array(metrics));

@@ -5,6 +5,7 @@ use unbraid_data::settings::{self, Setting, Values};
 use unbraid_data::split::Fractions;
 
 use crate::config::{Config, MOST_LEARNING_RATE};
+use crate::log::Log;
 use crate::selection::Selection;
 
 /// The keys as `--set` takes them, in the order of a config.
@@ -97,6 +98,11 @@ pub const CONFIG_SETTINGS: &[Setting] = &[
         meaning: "which checkpoint the final scores and pictures are of",
     },
     Setting {
+        name: "log.tensorboard",
+        values: Values::Flag,
+        meaning: "whether losses, scores and figures are also written as an event file: `tensorboard --logdir runs`",
+    },
+    Setting {
         name: "metrics",
         values: Values::Words("[[metrics]] sections, each with a name"),
         meaning: "what is measured at the end: `unbraid list metrics`; all of them where left out",
@@ -112,6 +118,7 @@ pub fn config_default(name: &str) -> Option<Value> {
     match section {
         "split" => return settings::as_table(&Fractions::default()).remove(key),
         "selection" => return settings::as_table(&Selection::default()).remove(key),
+        "log" => return settings::as_table(&Log::default()).remove(key),
         _ => {}
     }
     let config = Config::parse(SHORTEST, &[]).expect("the shortest config is one");
@@ -163,6 +170,7 @@ mod tests {
                     let keys = settings::as_table(&Selection::default());
                     wanted.extend(keys.keys().map(|key| format!("selection.{key}")));
                 }
+                "log" => wanted.extend(settings::as_table(&Log::default()).keys().map(|key| format!("log.{key}"))),
                 section => wanted.push(format!("{section}.name")),
             }
         }

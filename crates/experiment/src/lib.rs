@@ -12,6 +12,7 @@ pub mod evaluation;
 pub mod inspect;
 pub mod jacobians;
 pub mod kernel_learning;
+pub mod log;
 pub mod measure;
 pub mod new_images;
 pub mod origin;

@@ -7,7 +7,7 @@ use unbraid_data::{Error, Result};
 
 use crate::config::{Config, KEYS, parse_toml, render_dsprites};
 
-/// How long the training goes on, what is encoded and what is measured may change; what decides a training step may not. Files
+/// How long the training goes on, what is encoded, measured and logged may change; what decides a training step may not. Files
 /// may lie elsewhere: of images a fingerprint is kept, and of a run that gives features the weights and of a loss its kernel are in the
 /// checkpoint; all must be the same.
 const MAY_CHANGE: &[&str] = &[
@@ -17,6 +17,7 @@ const MAY_CHANGE: &[&str] = &[
     "rows",
     "rows_seed",
     "metrics",
+    "log.tensorboard",
     "dataset.path",
     "dataset.csv",
     "framework.features",
@@ -88,6 +89,8 @@ fn deciding(mut table: Table) -> Table {
         let section = section.try_fold(&mut table, |table, name| table.get_mut(name)?.as_table_mut());
         section.and_then(|section| section.remove(key));
     }
+    // A section of which all may change decides nothing.
+    table.retain(|_, value| value.as_table().is_none_or(|section| !section.is_empty()));
     table
 }
 
@@ -132,8 +135,8 @@ mod tests {
         assert_eq!(
             message,
             "\"optimiser.epsilon\" is not what the checkpoint was trained with: it is 0.000001, and was 0.00000001\n       \
-             only training.steps, training.checkpoint_every, selection.checkpoint, rows, rows_seed, metrics, dataset.path, \
-             dataset.csv, framework.features, framework.reconstruction.features, framework.perceived.features, \
+             only training.steps, training.checkpoint_every, selection.checkpoint, rows, rows_seed, metrics, \
+             log.tensorboard, dataset.path, dataset.csv, framework.features, framework.reconstruction.features, framework.perceived.features, \
              framework.reconstruction.path and framework.perceived.path may change in a run"
         );
     }

@@ -167,6 +167,7 @@ fn stages(
     if watch.should_stop() {
         return stopped;
     }
+    config.log.refresh(folder)?;
     write_page(folder, config)?;
     Ok(Ending::Finished)
 }

@@ -30,13 +30,14 @@ pub(crate) fn another_config(path: &Path) -> Error {
     Error::new(format!("{} holds a run of another config", quoted(path))).help("choose another folder, or move it away")
 }
 
-/// Whether two configs are the same, by whatever path they name the same file of images. That its images are the same, `dataset.json` tells.
+/// Whether two configs are the same, by whatever path they name the same file of images and whatever they log for other programs. That its images are the same, `dataset.json` tells.
 pub(crate) fn is_same(one: &Config, other: &Config) -> bool {
     let file = |config: &Config| Path::new(config.dataset.settings.get("path")?.as_str()?).canonicalize().ok();
     let mut other = other.clone();
     if file(one).is_some() && file(one) == file(&other) {
         other.dataset.settings.insert("path".to_string(), one.dataset.settings["path"].clone());
     }
+    other.log = one.log.clone();
     *one == other
 }
 

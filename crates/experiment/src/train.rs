@@ -96,6 +96,7 @@ pub fn train(
                 folder.write_best_model(&bytes)?;
             }
             saved = losses.step;
+            config.log.refresh(folder)?;
         }
         if stop {
             return Ok(Ending::Stopped(saved));

@@ -13,6 +13,7 @@ pub mod loss_log;
 pub mod page;
 pub mod picture;
 pub mod posterior_log;
+mod protobuf;
 mod reasons;
 pub mod run_folder;
 pub mod scores_file;
@@ -20,7 +21,9 @@ pub mod selection_log;
 pub mod status;
 mod stroke;
 pub mod tables;
+pub mod tensorboard;
 pub mod text;
+pub mod wandb;
 
 pub use canvas::Canvas;
 pub use loss_log::{LossLog, LossTable, read_losses};

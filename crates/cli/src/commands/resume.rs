@@ -17,7 +17,7 @@ pub struct Arguments {
     /// The folder of the run
     run: PathBuf,
 
-    /// Go on with another setting: training.steps=60_000, training.checkpoint_every, rows, rows_seed or metrics
+    /// Go on with another setting: training.steps=60_000, training.checkpoint_every, rows, rows_seed, log.tensorboard or metrics
     #[arg(long, value_name = "KEY=VALUE")]
     set: Vec<String>,
 }

@@ -113,7 +113,7 @@ fn check_networks(paths: &[PathBuf], configs: &[Config]) -> Result<()> {
 fn settings_note(configs: &[Config]) -> Option<String> {
     let settings = |config: &Config| {
         let mut table = config.to_table();
-        table.retain(|key, _| key != "seed" && key != "metrics");
+        table.retain(|key, _| key != "seed" && key != "metrics" && key != "log");
         let mut settings = Vec::new();
         flatten("", Value::Table(table), &mut settings);
         settings.retain(|(key, _)| key != "training.checkpoint_every");

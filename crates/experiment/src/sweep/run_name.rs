@@ -24,6 +24,8 @@ pub fn run_name(config: &Config) -> String {
 /// All that decides a run, without what is at its default.
 fn deciding(config: &Config) -> Table {
     let mut table = config.to_table();
+    // What is written for other programs decides nothing.
+    table.remove("log");
     let sections: [(&str, &Named, &Complete); 5] = [
         ("dataset", &config.dataset, &datasets::complete),
         ("sampler", &config.sampler, &samplers::complete),
@@ -65,7 +67,7 @@ mod tests {
     #[test]
     fn a_default_that_is_named_changes_nothing_and_anything_else_does() {
         assert!(name(&[]).starts_with("xy_squares-beta_vae-s1-"));
-        assert_eq!(name(&[]), name(&["framework.beta=4.0", "seed=1", "dataset.spacing=8", "model.name=conv64"]));
+        assert_eq!(name(&[]), name(&["framework.beta=4.0", "seed=1", "dataset.spacing=8", "model.name=conv64", "log.tensorboard=true"]));
         let changes = ["framework.beta=4.5", "seed=2", "dataset.spacing=7", "training.steps=3", "rows=4", "metrics=[]"];
         let mut names: Vec<String> = changes.iter().map(|change| name(&[change])).collect();
         names.push(name(&[]));

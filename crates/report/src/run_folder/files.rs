@@ -12,7 +12,7 @@ use unbraid_data::whole_file::{create_folder, read_text, read_whole, write_whole
 use unbraid_data::{Error, FactorSpace, LabelledCodes, Result, npy};
 use unbraid_metrics::Scores;
 
-use crate::loss_log::{LossTable, read_losses};
+use crate::loss_log::{LossTable, read_losses, read_some_losses};
 use crate::posterior_log::{PosteriorRow, parse_posteriors, posteriors_csv};
 use crate::scores_file::{matrices_json, parse_matrices, parse_scores, scores_json};
 use crate::selection_log::{SelectionRow, parse_selection, selection_csv};
@@ -103,6 +103,11 @@ impl RunFolder {
     /// Reads the losses.
     pub fn read_losses(&self) -> Result<LossTable> {
         read_losses(&self.losses_path())
+    }
+
+    /// Reads the losses of the steps that are wanted, and of the last one.
+    pub fn read_some_losses(&self, is_wanted: impl Fn(usize) -> bool) -> Result<LossTable> {
+        read_some_losses(&self.losses_path(), is_wanted)
     }
 
     /// Writes codes, factors, and the log-variances, reconstruction losses and Jacobians where there are any.

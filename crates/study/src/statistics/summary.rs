@@ -14,9 +14,9 @@ pub struct Summary {
     pub n: usize,
     /// Their mean.
     pub mean: f64,
-    /// Their standard deviation, over the numbers less one; none for a single number.
+    /// Their standard deviation, over the numbers less one; none for a single number, and where it is too large for a number.
     pub deviation: Option<f64>,
-    /// The ends of the 95 % confidence interval of the mean, by Student's t; none for a single number.
+    /// The ends of the 95 % confidence interval of the mean, by Student's t; none where there is no deviation.
     pub interval: Option<(f64, f64)>,
     /// The least.
     pub least: f64,
@@ -32,7 +32,7 @@ pub fn summary(numbers: &[f64]) -> Option<Summary> {
     let shift = numbers.iter().map(|number| number - first).sum::<f64>() / n;
     let mean = first + shift;
     let squares: f64 = numbers.iter().map(|number| (number - first - shift).powi(2)).sum();
-    let deviation = if numbers.len() > 1 { Some((squares / (n - 1.0)).sqrt()) } else { None };
+    let deviation = (numbers.len() > 1).then(|| (squares / (n - 1.0)).sqrt()).filter(|deviation| deviation.is_finite());
     let interval = deviation.map(|deviation| {
         let half = student_quantile(LEVEL, n - 1.0) * deviation / n.sqrt();
         (mean - half, mean + half)

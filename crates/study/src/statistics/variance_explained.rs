@@ -58,6 +58,9 @@ pub fn variance_explained(values: &[Option<f64>], groups: &[usize]) -> Result<Ex
     if total == 0.0 {
         return Err("is the same in all runs".to_string());
     }
+    if !total.is_finite() {
+        return Err("is too large for a variance".to_string());
+    }
     let within: f64 = of_groups.iter().map(|numbers| squares(numbers)).sum();
     let (n_runs, n_groups) = (all.len(), of_groups.len());
     let (degrees_between, degrees_within) = ((n_groups - 1) as f64, (n_runs - n_groups) as f64);
@@ -132,5 +135,6 @@ mod tests {
         };
         assert_eq!(why(&[1.0, 2.0, 3.0], &[0, 0, 1]), "needs two groups with two runs each, and there is 1");
         assert_eq!(why(&[1.0; 4], &[0, 0, 1, 1]), "is the same in all runs");
+        assert_eq!(why(&[1e200, 0.0, -1e200, 0.0], &[0, 0, 1, 1]), "is too large for a variance");
     }
 }

@@ -100,22 +100,30 @@ fn divided(columns: &[SettingColumn], first: &str, others: &[&SettingColumn], n_
     let places: Vec<Vec<usize>> = all.iter().map(|column| column.places()).collect();
     let key = |run: usize| places.iter().map(|column| column[run]).collect::<Vec<usize>>();
     let mut numbers: BTreeMap<Vec<usize>, usize> = (0..n_runs).map(|run| (key(run), run)).collect();
-    let labels = all_different(numbers.values().map(|&run| label(first, &others, run)).collect());
+    // What is the same in all runs of that name goes without saying, whatever other names have.
+    let told_of = |run: usize| -> Vec<&SettingColumn> {
+        let has_same_name = |other: &usize| first.is_none() || places[0][*other] == places[0][run];
+        let same_name: Vec<usize> = (0..n_runs).filter(has_same_name).collect();
+        let varies = |of_column: &[usize]| same_name.iter().any(|&other| of_column[other] != of_column[run]);
+        let of_others = &places[places.len() - others.len()..];
+        others.iter().zip(of_others).filter(|(_, places)| varies(places)).map(|(column, _)| *column).collect()
+    };
+    let labels = all_different(numbers.values().map(|&run| label(first, &told_of(run), &others, run)).collect());
     numbers.values_mut().enumerate().for_each(|(position, number)| *number = position);
     let of_runs = (0..n_runs).map(|run| numbers[&key(run)]).collect();
     Categories { labels, of_runs }
 }
 
-/// `beta_vae beta=4`.
-fn label(first: Option<&SettingColumn>, others: &[&SettingColumn], run: usize) -> String {
+/// `beta_vae beta=4`: the columns that are told, called so that they are told from all others.
+fn label(first: Option<&SettingColumn>, told: &[&SettingColumn], others: &[&SettingColumn], run: usize) -> String {
     let first = first.and_then(|column| column.text(run));
-    let others = others.iter().filter_map(|column| {
+    let told = told.iter().filter_map(|column| {
         let text = column.text(run)?;
         let is_long = text.chars().count() > MOST_LETTERS;
         let text = if is_long { text.chars().take(MOST_LETTERS).chain(['…']).collect() } else { text };
         Some(format!("{}={text}", short_name(column, others)))
     });
-    first.into_iter().chain(others).collect::<Vec<_>>().join(" ")
+    first.into_iter().chain(told).collect::<Vec<_>>().join(" ")
 }
 
 /// Labels that were cut to the same text are numbered.
@@ -181,6 +189,9 @@ mod tests {
     fn datasets_differ_in_their_settings_too() {
         let found = columns(&["dataset = { name = 'a', spacing = 1 }", "dataset = { name = 'a', spacing = 2 }"]);
         assert_eq!(datasets(&found, 2).labels, ["a spacing=1", "a spacing=2"]);
+        // Where names tell them apart, nothing else is told.
+        let found = columns(&["dataset = { name = 'a', spacing = 1 }", "dataset = { name = 'b', size = 32 }"]);
+        assert_eq!(datasets(&found, 2).labels, ["a", "b"]);
     }
 
     #[test]

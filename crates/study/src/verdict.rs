@@ -156,7 +156,7 @@ fn how_far(table: &StudyTable) -> String {
 fn best_settings(table: &StudyTable) -> String {
     let Some(rule) = rules(table).first().copied() else { return String::new() };
     let all = selected(table, rule);
-    let sentences = (0..table.datasets().len()).map(|dataset| {
+    let sentences = (0..table.datasets().len()).filter_map(|dataset| {
         let mut of_dataset: Vec<(&Selected, Summary)> =
             all.iter().filter(|one| one.dataset == dataset).filter_map(|one| Some((one, one.summary(rule)?))).collect();
         of_dataset.sort_by(|a, b| goodness(rule, b.1.mean).total_cmp(&goodness(rule, a.1.mean)));
@@ -168,12 +168,10 @@ fn best_settings(table: &StudyTable) -> String {
             0 => String::new(),
             more => format!(" and {} below", counted(more, "objective")),
         };
-        format!(
-            "By {} on {}: {}{more}.",
-            rule.name,
-            table.datasets().labels[dataset],
-            texts.collect::<Vec<_>>().join(", ")
-        )
+        let texts = texts.collect::<Vec<_>>().join(", ");
+        let label = &table.datasets().labels[dataset];
+        // Runs may have been measured by other metrics there.
+        (!of_dataset.is_empty()).then(|| format!("By {} on {label}: {texts}{more}.", rule.name))
     });
     sentences.take(MOST_NAMES).collect::<Vec<_>>().join(" ")
 }

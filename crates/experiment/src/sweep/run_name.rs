@@ -67,7 +67,10 @@ mod tests {
     #[test]
     fn a_default_that_is_named_changes_nothing_and_anything_else_does() {
         assert!(name(&[]).starts_with("xy_squares-beta_vae-s1-"));
-        assert_eq!(name(&[]), name(&["framework.beta=4.0", "seed=1", "dataset.spacing=8", "model.name=conv64", "log.tensorboard=true"]));
+        assert_eq!(
+            name(&[]),
+            name(&["framework.beta=4.0", "seed=1", "dataset.spacing=8", "model.name=conv64", "log.tensorboard=true"])
+        );
         let changes = ["framework.beta=4.5", "seed=2", "dataset.spacing=7", "training.steps=3", "rows=4", "metrics=[]"];
         let mut names: Vec<String> = changes.iter().map(|change| name(&[change])).collect();
         names.push(name(&[]));

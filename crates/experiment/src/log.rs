@@ -14,12 +14,35 @@ pub struct Log {
 }
 
 impl Log {
-    /// Brings what is asked for up to date with the folder. To be called after each checkpoint, and once all is drawn.
+    /// Brings what is asked for up to date with the folder.
     pub fn refresh(&self, folder: &RunFolder) -> Result<()> {
         if self.tensorboard {
             write_events(folder)?;
         }
         Ok(())
+    }
+
+    /// Keeps it up to date while a run trains.
+    pub fn keeper(&self) -> LogKeeper<'_> {
+        LogKeeper { log: self, refreshed_step: 0 }
+    }
+}
+
+/// What keeps logs up to date while a run trains.
+pub struct LogKeeper<'a> {
+    log: &'a Log,
+    refreshed_step: u64,
+}
+
+impl LogKeeper<'_> {
+    /// To be called after each checkpoint. Each time the losses of all steps are looked through, so that in a long run a hundredth of the
+    /// steps has to be new: otherwise the time that it takes would grow with the square of the steps.
+    pub fn after_checkpoint(&mut self, folder: &RunFolder, step: u64) -> Result<()> {
+        if step < self.refreshed_step + self.refreshed_step / 100 {
+            return Ok(());
+        }
+        self.refreshed_step = step;
+        self.log.refresh(folder)
     }
 }
 

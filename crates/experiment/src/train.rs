@@ -63,6 +63,7 @@ pub fn train(
     let Start { mut saved, mut log } = start;
     let mut selector = Selector::begin(folder, config, prepared, saved)?;
     let mut posteriors = PosteriorWatch::begin(folder, config, prepared.dataset.as_ref(), saved)?;
+    let mut logs = config.log.keeper();
     let mut loader = Loader::start(loading(config, prepared), saved, LOADING_THREADS)?;
     let n_images = prepared.split.train().len();
     let (learner, dataset) = (&mut prepared.learner, prepared.dataset.as_ref());
@@ -96,7 +97,7 @@ pub fn train(
                 folder.write_best_model(&bytes)?;
             }
             saved = losses.step;
-            config.log.refresh(folder)?;
+            logs.after_checkpoint(folder, saved)?;
         }
         if stop {
             return Ok(Ending::Stopped(saved));

@@ -1,6 +1,6 @@
 //! Event files of TensorBoard: what a run folder tells, for `tensorboard --logdir runs`.
 //!
-//! The file follows from the run folder alone: the config, the losses up to the last checkpoint, the scores of validation images,
+//! The file follows from the run folder alone: the config, the losses up to a checkpoint, the scores of validation images,
 //! and once there are final scores these and the figures. So it is the same for a run that was killed and resumed as for one that
 //! was not, and a file that was lost or damaged is made again.
 //!

@@ -27,7 +27,7 @@ pub struct StudyPage {
 pub struct StudySection {
     /// The heading, for instance `rank_correlations`.
     pub name: String,
-    /// Sentences below the heading, for instance what is missing for a picture.
+    /// Sentences below the heading: what is missing for a picture.
     pub sentences: Vec<String>,
     /// In the order in which they are shown.
     pub figures: Vec<PageFigure>,
@@ -36,6 +36,9 @@ pub struct StudySection {
     /// Tables and figures that are folded away.
     pub folded: Vec<Folded>,
 }
+
+/// Sentences on what is missing for pictures that are shown without unfolding.
+const MOST_SENTENCES: usize = 2;
 
 /// The page: one HTML file that needs nothing else.
 pub fn study_page(page: &StudyPage) -> String {
@@ -48,13 +51,24 @@ pub fn study_page(page: &StudyPage) -> String {
 }
 
 fn content(section: &StudySection) -> String {
-    let sentences = section.sentences.iter().map(|text| format!("<p class=\"lead\">{}</p>\n", escape(text)));
+    let told = |sentences: &[String]| -> String {
+        sentences.iter().map(|text| format!("<p class=\"lead\">{}</p>\n", escape(text))).collect()
+    };
+    let (first, more) = section.sentences.split_at(section.sentences.len().min(MOST_SENTENCES));
+    let more = match more {
+        [] => String::new(),
+        _ => format!(
+            "<details>\n<summary>{} more pictures that need other runs</summary>\n{}</details>\n",
+            more.len(),
+            told(more)
+        ),
+    };
     let shown = shown(&section.figures, &section.tables);
     let folded = section.folded.iter().map(|folded| {
         let inside = self::shown(&folded.figures, &folded.tables);
         format!("<details>\n<summary>{}</summary>\n{inside}</details>\n", escape(&folded.summary))
     });
-    sentences.collect::<String>() + &shown + &folded.collect::<String>()
+    told(first) + &shown + &more + &folded.collect::<String>()
 }
 
 fn shown(figures: &[PageFigure], tables: &[PageTable]) -> String {

@@ -1,0 +1,145 @@
+//! `unbraid study`, `compare` and `export`: many runs together.
+
+#![allow(clippy::unwrap_used, reason = "a test that cannot set itself up should panic")]
+
+mod support;
+
+use serde_json::Value;
+use support::Place;
+
+/// Twelve runs of a fraction of a second.
+const SWEEP: &str = r#"
+[base]
+rows = 64
+metrics = [{ name = "mig" }, { name = "cbd" }, { name = "udr" }, { name = "reconstruction" }]
+
+[base.dataset]
+name = "xy_squares"
+squares = 1
+rgb = false
+
+[base.framework]
+name = "beta_vae"
+
+[base.model]
+name = "mlp"
+latents = 2
+encoder = [8]
+decoder = [8]
+
+[base.training]
+steps = 60
+batch_size = 8
+
+[shared]
+seed = [1, 2, 3]
+
+[[grid]]
+framework.beta = [0.25, 1.0, 4.0]
+
+[[grid]]
+framework = [{ name = "vae" }]
+"#;
+
+fn swept() -> Place {
+    let place = Place::new();
+    place.write("grid.toml", SWEEP);
+    place.output(&["sweep", "grid.toml"]);
+    place
+}
+
+#[test]
+fn a_study_is_a_page_and_a_table_with_a_row_for_each_run() {
+    let place = swept();
+    let said = place.output(&["study", "runs"]);
+    let lead = "12 runs of 2 objectives (beta_vae, vae) in 4 settings with 3 seeds, on 1 dataset (xy_squares).";
+    assert!(said.starts_with(lead), "{said}");
+    assert!(said.contains("What decides a score") && said.contains("page: study/study.html"), "{said}");
+    let page = std::fs::read_to_string(place.path("study/study.html")).unwrap();
+    assert!(page.contains("Do metrics agree?") && page.contains("data:image/png;base64,"));
+    let csv = std::fs::read_to_string(place.path("study/runs.csv")).unwrap();
+    assert_eq!(csv.lines().count(), 13);
+    let header: Vec<&str> = csv.lines().next().unwrap().split(',').collect();
+    for column in
+        ["run", "seed", "framework.name", "framework.beta", "training.steps", "mig", "cbd", "reconstruction", "udr"]
+    {
+        assert!(header.contains(&column), "{column}: {header:?}");
+    }
+    // The folder of the sweep has the same runs, and its table is the same.
+    place.output(&["study", "runs/sweeps/grid", "--out", "again"]);
+    let rows = |text: &str| -> Vec<String> {
+        let mut rows: Vec<String> = text.lines().map(str::to_string).collect();
+        rows.sort();
+        rows
+    };
+    let again = std::fs::read_to_string(place.path("again/runs.csv")).unwrap();
+    assert_eq!(rows(&again), rows(&csv));
+}
+
+#[test]
+fn runs_are_compared_by_groups_of_seeds() {
+    let place = swept();
+    let comparison: Value = serde_json::from_str(&place.output(&["compare", "runs", "--json"])).unwrap();
+    let groups = comparison["groups"].as_array().unwrap();
+    assert_eq!(groups.len(), 4);
+    assert!(groups.iter().all(|group| group["seeds"] == serde_json::json!([1, 2, 3])), "{groups:?}");
+    let mig = comparison["scores"].as_array().unwrap().iter().find(|score| score["name"] == "mig").unwrap();
+    // The mean is that of the three runs.
+    let of_run = |run: &Value| -> f64 {
+        let text = std::fs::read_to_string(place.path("runs").join(run.as_str().unwrap()).join("scores.json")).unwrap();
+        let scores: Value = serde_json::from_str(&text).unwrap();
+        find_number(&scores, "mig").unwrap()
+    };
+    let mean = groups[0]["runs"].as_array().unwrap().iter().map(of_run).sum::<f64>() / 3.0;
+    assert!((mig["groups"][0]["mean"].as_f64().unwrap() - mean).abs() < 1e-12, "{mig}");
+    assert_eq!(mig["against_first"].as_array().unwrap().len(), 3);
+    let said = place.output(&["compare", "runs"]);
+    assert!(said.contains("mig") && said.contains('±'), "{said}");
+}
+
+/// The score of this name, wherever it stands in the file.
+fn find_number(value: &Value, name: &str) -> Option<f64> {
+    match value {
+        Value::Object(entries) => {
+            let here = entries.get(name).and_then(Value::as_f64);
+            let named = || (entries.get("name")? == name).then(|| entries.get("value")?.as_f64())?;
+            here.or_else(named).or_else(|| entries.values().find_map(|inner| find_number(inner, name)))
+        }
+        Value::Array(values) => values.iter().find_map(|inner| find_number(inner, name)),
+        _ => None,
+    }
+}
+
+#[test]
+fn runs_are_exported_and_what_is_left_out_is_told() {
+    let place = swept();
+    let run = std::fs::read_dir(place.path("runs")).unwrap().map(|entry| entry.unwrap().path());
+    let run = run.filter(|path| path.join("config.toml").exists()).min().unwrap();
+    // A run that has no scores yet, and one that is there twice.
+    std::fs::create_dir(place.path("runs/begun")).unwrap();
+    std::fs::copy(run.join("config.toml"), place.path("runs/begun/config.toml")).unwrap();
+    std::fs::write(place.path("runs/begun/losses.csv"), "step\n").unwrap();
+    let output = place.run(&["export", "runs", run.to_str().unwrap(), "--format", "csv"]);
+    let (said, notes) = (String::from_utf8(output.stdout).unwrap(), String::from_utf8(output.stderr).unwrap());
+    assert_eq!(said.lines().count(), 13);
+    assert!(notes.contains("1 run without scores yet left out"), "{notes}");
+    assert!(notes.contains("1 run of the same config and seed as another left out"), "{notes}");
+    place.output(&["export", "runs", "--format", "parquet", "--out", "runs.parquet"]);
+    assert!(std::fs::read(place.path("runs.parquet")).unwrap().starts_with(b"PAR1"));
+    let offline = place.output(&["export", run.to_str().unwrap(), "--format", "wandb"]);
+    assert!(offline.starts_with("wandb/offline-run-") && place.path(offline.trim()).is_dir(), "{offline}");
+}
+
+#[test]
+fn folders_without_runs_are_refused() {
+    let place = Place::new();
+    std::fs::create_dir(place.path("empty")).unwrap();
+    for command in ["study", "compare"] {
+        let refused = place.refusal(&[command, "empty"], 2);
+        assert!(refused.contains("there is no run in empty"), "{refused}");
+        assert!(place.refusal(&[command, "none"], 2).contains("there is no folder none"));
+    }
+    place.write("grid.toml", SWEEP);
+    place.output(&["sweep", "grid.toml", "--set", "training.steps=1", "--set", "rows=32", "--jobs", "1"]);
+    assert!(place.refusal(&["export", "runs", "--format", "parquet"], 2).contains("wanted --out FILE.parquet"));
+}

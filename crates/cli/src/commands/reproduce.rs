@@ -224,6 +224,7 @@ fn mean_cells(ours: &Spread, published: Option<&PublishedMean>, is_compared: boo
     let Some(published) = published else { return [String::new(), own, String::new(), String::new()] };
     let told = match published.deviation {
         Some(deviation) => format!("{:.2} ± {deviation:.2}", published.mean),
+        None if published.rounding < 0.05 => format!("{:.2}", published.mean),
         None => format!("{:.1}", published.mean),
     };
     let shown = |is_shown: bool, text: String| if is_shown && ours.n > 0 { text } else { String::new() };

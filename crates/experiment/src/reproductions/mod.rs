@@ -5,13 +5,35 @@
 //!
 //! Some train nothing. Others train runs ([`trained`]) at one of three scales ([`Scale`]), as a sweep does, and go on with those that are there.
 
+mod planned;
+mod run_figures;
 pub mod spread;
+mod t1_figure_3_10;
+mod t1_figure_3_12;
 mod t1_figure_3_13;
+mod t1_figure_3_7;
+mod t1_figure_4_4;
+mod t1_figure_5_1;
+mod t1_figure_5_5;
+mod t1_figure_5_7;
+mod t1_figure_6_4;
 mod t1_figure_7_2;
+mod t1_figure_7_3;
+mod t1_figure_7_6;
+mod t1_setups;
 mod t1_table_3_1;
 mod t1_table_4_1;
 mod t1_table_4_2;
 mod t1_table_6_1;
+mod t3_figure_4_5;
+mod t3_setups;
+mod t3_table_6_1;
+mod t3_table_6_2;
+mod t3_table_7_1;
+mod t3_table_7_2;
+mod t3_table_7_3;
+mod t3_table_7_4;
+mod t3_tables;
 mod t4_example_3_20;
 mod t4_figure_3_4;
 mod t4_figure_3_7;
@@ -44,8 +66,25 @@ pub const REPRODUCTIONS: &[Entry] = &[
     t1_table_4_1::ENTRY,
     t1_table_4_2::ENTRY,
     t1_table_6_1::ENTRY,
+    t1_figure_3_7::ENTRY,
+    t1_figure_3_10::ENTRY,
+    t1_figure_3_12::ENTRY,
     t1_figure_3_13::ENTRY,
+    t1_figure_4_4::ENTRY,
+    t1_figure_5_1::ENTRY,
+    t1_figure_5_5::ENTRY,
+    t1_figure_5_7::ENTRY,
+    t1_figure_6_4::ENTRY,
     t1_figure_7_2::ENTRY,
+    t1_figure_7_3::ENTRY,
+    t1_figure_7_6::ENTRY,
+    t3_table_6_1::ENTRY,
+    t3_table_6_2::ENTRY,
+    t3_table_7_1::ENTRY,
+    t3_table_7_2::ENTRY,
+    t3_table_7_3::ENTRY,
+    t3_table_7_4::ENTRY,
+    t3_figure_4_5::ENTRY,
     t4_example_3_20::ENTRY,
     t4_table_3_2::ENTRY,
     t4_table_3_3::ENTRY,
@@ -302,5 +341,50 @@ fn examined(title: &str, dataset: &dyn Dataset, findings: Findings) -> Examined 
         n_images: dataset.n_images(),
         verdict: verdict(&findings),
         findings,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::planned::Grids;
+    use super::trained::Group;
+    use super::*;
+
+    const GRIDS: &[(&str, &Grids, u64)] = &[
+        ("t1-figure-3.7", &t1_figure_3_7::GRIDS, 160),
+        ("t1-figure-3.10", &t1_figure_3_10::GRIDS, 160),
+        ("t1-figure-3.12", &t1_figure_3_12::GRIDS, 40),
+        ("t1-figure-4.4", &t1_figure_4_4::GRIDS, 180),
+        ("t1-figure-5.1", &t1_figure_5_1::GRIDS, 320),
+        ("t1-figure-5.5", &t1_figure_5_5::GRIDS, 100),
+        ("t1-figure-5.7", &t1_figure_5_7::GRIDS, 20),
+        ("t1-figure-6.4", &t1_figure_6_4::GRIDS, 240),
+        ("t1-figure-7.3", &t1_figure_7_3::GRIDS, 48),
+        ("t1-figure-7.6", &t1_figure_7_6::GRIDS, 60),
+        ("t3-figure-4.5", &t3_figure_4_5::GRIDS, 432),
+        ("t3-table-6.1", &t3_table_6_1::GRIDS, 1008),
+        ("t3-table-6.2", &t3_table_6_2::GRIDS, 144),
+        ("t3-table-7.1", &t3_table_7_1::GRIDS, 1188),
+        ("t3-table-7.4", &t3_table_7_4::GRIDS, 144),
+    ];
+
+    fn n_runs(groups: &[Group]) -> u64 {
+        groups.iter().map(|group| group.n_seeds).sum()
+    }
+
+    #[test]
+    fn grids_have_as_many_runs_as_published_and_fewer_at_smaller_scales() {
+        for (name, grids, published) in GRIDS {
+            let [smoke, small, paper] =
+                [Scale::Smoke, Scale::Small, Scale::Paper].map(|scale| n_runs(&grids.groups(scale).unwrap()));
+            assert_eq!(paper, *published, "{name}");
+            assert!(smoke <= small && small < paper, "{name}: {smoke}, {small}, {paper}");
+            assert!(find(name).is_ok());
+        }
+    }
+
+    #[test]
+    fn tables_of_the_same_runs_train_them_once() {
+        assert_eq!(n_runs(&t3_table_7_1::groups(Scale::Paper).unwrap()), 1188);
     }
 }

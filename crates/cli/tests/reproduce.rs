@@ -9,7 +9,7 @@ use std::path::{Path, PathBuf};
 use serde_json::Value;
 use support::Place;
 
-const TRAINED: [&str; 22] = [
+const TRAINED: [&str; 25] = [
     "t1-figure-3.7",
     "t1-figure-3.10",
     "t1-figure-3.12",
@@ -20,6 +20,9 @@ const TRAINED: [&str; 22] = [
     "t1-figure-6.4",
     "t1-figure-7.3",
     "t1-figure-7.6",
+    "t2-figure-2",
+    "t2-variance-explained",
+    "t2-random-good",
     "t3-table-6.1",
     "t3-table-6.2",
     "t3-table-7.1",
@@ -56,7 +59,9 @@ fn each_is_made_from_runs_that_are_trained_once_and_compared_with_nothing_at_the
         let rows = found["rows"].as_array().unwrap();
         assert!(found["agrees"].is_null(), "{name}: {first}");
         assert!(!rows.is_empty() && rows.iter().all(|row| row["agrees"].is_null()), "{name}: {first}");
-        assert!(rows.iter().any(|row| row["runs"].as_u64() >= Some(1)), "{name}");
+        // T2's numbers are of all runs together.
+        let is_of_runs = name.starts_with("t2-") || rows.iter().any(|row| row["runs"].as_u64() >= Some(1));
+        assert!(is_of_runs, "{name}");
         let models = || -> Vec<_> {
             let runs = runs_in(&place.path("reproductions/runs"));
             let written = |run: &PathBuf| run.join("model.safetensors").metadata().unwrap().modified().unwrap();

@@ -25,6 +25,10 @@ mod t1_table_3_1;
 mod t1_table_4_1;
 mod t1_table_4_2;
 mod t1_table_6_1;
+mod t2_figure_2;
+mod t2_random_good;
+mod t2_runs;
+mod t2_variance_explained;
 mod t3_figure_4_5;
 mod t3_setups;
 mod t3_table_6_1;
@@ -84,6 +88,9 @@ pub const REPRODUCTIONS: &[Entry] = &[
     t3_table_7_2::ENTRY,
     t3_table_7_3::ENTRY,
     t3_table_7_4::ENTRY,
+    t2_figure_2::ENTRY,
+    t2_variance_explained::ENTRY,
+    t2_random_good::ENTRY,
     t3_figure_4_5::ENTRY,
     t4_example_3_20::ENTRY,
     t4_table_3_2::ENTRY,

@@ -27,10 +27,7 @@ pub const GRIDS: Grids = Grids {
         framework.beta = [0.01, 0.001]
         ",
     ],
-    smoke: &[
-        SMOKE,
-        "grid.seed = [1]\ngrid.dataset.size = 8\ngrid.dataset.fix.x = 3\ngrid.framework.beta = [0.001]",
-    ],
+    smoke: &[SMOKE, "grid.seed = [1]\ngrid.dataset.size = 8\ngrid.dataset.fix.x = 3\ngrid.framework.beta = [0.001]"],
 };
 
 fn run(request: &Request, watch: &mut dyn Watch) -> Result<Option<Outcome>> {

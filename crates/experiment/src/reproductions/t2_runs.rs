@@ -1,0 +1,81 @@
+//! The runs of T2's study at each scale, as one table.
+//!
+//! At paper scale these are the grids of `configs/sweeps/t2-*.toml`: six objectives at six strengths from fifty seeds on each of seven datasets. At small scale they are those of
+//! `configs/sweeps/squares-study.toml`: five objectives at three strengths from five seeds on the squares of dSprites. One dataset of three factors, an MLP and 4,000 steps: numbers stand
+//! beside those of dSprites, and claims on what is more and what is less are judged.
+
+use unbraid_data::Result;
+use unbraid_study::StudyTable;
+
+use super::planned::{Grids, Runs, train_at_hand};
+use super::trained::Group;
+use super::{Request, Scale};
+use crate::watch::Watch;
+
+/// The metrics of T2, in the order of its tables.
+pub const METRICS: [&str; 6] = ["beta_vae", "dci", "factor_vae", "mig", "modularity", "sap"];
+
+const SQUARES: Grids =
+    Grids { paper: include_str!("../../../../configs/sweeps/squares-study.toml"), small: &[], smoke: &[SMOKE] };
+
+const SMOKE: &str = "
+    base.rows = 300
+    base.dataset.size = 8
+    base.model.encoder = [16]
+    base.model.decoder = [16]
+    base.training.steps = 20
+    base.training.checkpoint_every = 10
+    shared.seed = [1, 2]
+    [[grid]]
+    framework.beta = [0.5, 8.0]
+    [[grid]]
+    framework.name = 'beta_tc_vae'
+    framework.reconstruction = 'bce'
+";
+
+macro_rules! published {
+    ($($name:literal),*) => {
+        [$(Grids { paper: include_str!(concat!("../../../../configs/sweeps/t2-", $name, ".toml")), small: &[], smoke: &[] }),*]
+    };
+}
+
+const PUBLISHED: [Grids; 7] =
+    published!("cars3d", "color-dsprites", "noisy-dsprites", "scream-dsprites", "shapes3d", "smallnorb", "dsprites");
+
+/// Trains the runs, and gives them as a table; nothing where the user asks to stop.
+pub fn trained(request: &Request, watch: &mut dyn Watch, notes: &mut Vec<String>) -> Result<Option<StudyTable>> {
+    let Some(runs) = train_at_hand(groups(request.scale)?, request, watch, notes)? else { return Ok(None) };
+    table(&runs).map(Some)
+}
+
+fn groups(scale: Scale) -> Result<Vec<Group>> {
+    match scale {
+        Scale::Paper => {
+            let groups = PUBLISHED.iter().map(|grids| grids.groups(scale)).collect::<Result<Vec<_>>>()?;
+            Ok(groups.into_iter().flatten().collect())
+        }
+        Scale::Small | Scale::Smoke => SQUARES.groups(scale),
+    }
+}
+
+fn table(runs: &[Runs]) -> Result<StudyTable> {
+    let mut all = Vec::new();
+    for of_group in runs {
+        for folder in &of_group.restarts.folders {
+            let config = crate::run::read_config(folder)?.to_table();
+            all.push(unbraid_study::Run { name: folder.name(), config, scores: folder.read_scores()? });
+        }
+    }
+    StudyTable::new(&all)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn grids_have_as_many_runs_as_the_study() {
+        let n_runs = |scale| groups(scale).unwrap().iter().map(|group| group.n_seeds).sum::<u64>();
+        assert_eq!([Scale::Paper, Scale::Small, Scale::Smoke].map(n_runs), [12_600, 75, 6]);
+    }
+}

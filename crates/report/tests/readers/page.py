@@ -7,7 +7,6 @@ waited for, up to a minute; the answer is a line of JSON: the steps and values o
 """
 
 import json
-import os
 import socket
 import subprocess
 import sys

@@ -51,8 +51,9 @@ fn runs_in(folder: &Path) -> Vec<PathBuf> {
 
 #[test]
 fn each_is_made_from_runs_that_are_trained_once_and_compared_with_nothing_at_the_smallest_scale() {
+    // They share the runs that they have in common.
+    let place = Place::new();
     for name in TRAINED {
-        let place = Place::new();
         let arguments = ["reproduce", name, "--scale", "smoke", "--json"];
         let first = place.output(&arguments);
         let found = json(&first);

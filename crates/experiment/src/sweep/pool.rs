@@ -306,7 +306,8 @@ fn wait_for(child: Child, run: usize, ended: &Sender<(usize, io::Result<Output>)
 }
 
 fn disk_full(output: &Output) -> Error {
-    let error = Error::failure(last_words(output)).about_a_full_disk();
+    let told = last_words(output);
+    let error = Error::failure(told.lines().next().unwrap_or_default()).about_a_full_disk();
     error.help("free some space and start the sweep again: it goes on from the last checkpoints")
 }
 

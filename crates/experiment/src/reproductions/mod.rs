@@ -46,6 +46,7 @@ mod t4_setups;
 mod t4_table_3_2;
 mod t4_table_3_3;
 mod t4_table_3_4;
+mod t4_table_4_2;
 pub mod trained;
 
 use std::path::{Path, PathBuf};
@@ -96,6 +97,7 @@ pub const REPRODUCTIONS: &[Entry] = &[
     t4_table_3_2::ENTRY,
     t4_table_3_3::ENTRY,
     t4_table_3_4::ENTRY,
+    t4_table_4_2::ENTRY,
     t4_figure_3_4::ENTRY,
     t4_figure_3_7::ENTRY,
 ];

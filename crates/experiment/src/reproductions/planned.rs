@@ -95,7 +95,7 @@ impl Runs {
     /// A setting that is a word, or what is called so in one that is a table; nothing where it is neither.
     pub fn word(&self, path: &str) -> String {
         let value = setting(&self.config, path);
-        let name = value.as_ref().and_then(|value| value.as_str().or(value.get("name")?.as_str()));
+        let name = value.as_ref().and_then(|value| value.as_str().or_else(|| value.get("name")?.as_str()));
         name.unwrap_or_default().to_string()
     }
 

@@ -19,7 +19,7 @@ pub const GRIDS: Grids = Grids {
     small: &[
         SMALL,
         SMALL_SQUARES,
-        "grid.seed = [1, 2, 3]\ngrid.dataset.spacing = [8, 4, 2, 1]\ngrid.framework.beta = [0.001]",
+        "grid.seed = [1, 2]\ngrid.dataset.spacing = [8, 4, 2, 1]\ngrid.framework.beta = [0.001]",
     ],
     smoke: &[SMOKE, SMOKE_SQUARES, "grid.seed = [1]\ngrid.dataset.spacing = [8, 1]"],
 };

@@ -21,7 +21,7 @@ pub const GRIDS: Grids = Grids {
         SMALL_SQUARES,
         "
         [shared]
-        seed = [1, 2, 3]
+        seed = [1, 2]
         framework.name = ['beta_vae', 'ada_gvae']
         framework.reduction = 'mean'
         [[grid]]

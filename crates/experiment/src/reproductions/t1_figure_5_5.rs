@@ -93,8 +93,8 @@ fn beside(groups: &[Group], scale: Scale) -> Result<Vec<Group>> {
         let is = |key: &str, value: toml::Value| settings.get(key) == Some(&value);
         is("triplet", "hard".into())
             && is("distance", "l1".into())
-            && is("margin", 10.0.into())
-            && is("alpha", 1.0.into())
+            && is("margin", toml::Value::Float(10.0))
+            && is("alpha", toml::Value::Float(1.0))
             && is("decoder_gradient", true.into())
     };
     others.extend(of_triplets.into_iter().filter(alike));

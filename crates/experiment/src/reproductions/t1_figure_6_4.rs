@@ -6,7 +6,7 @@
 //! At small scale ([`super::t1_setups`]) there are two squares, beta-VAEs alone, and one beta for each loss. Images keep their 64 x 64 pixels, which the kernel is for. That the learned kernel is ahead
 //! of hand-crafted blurs, which T1 calls preliminary, is only shown there: all of them rise little above nothing in so few steps.
 
-use std::path::Path;
+use std::path::{Path, absolute};
 
 use unbraid_data::Result;
 use unbraid_data::whole_file::{create_folder, write_whole};
@@ -27,7 +27,7 @@ pub const GRIDS: Grids = Grids {
         [base.dataset]
         squares = 2
         [shared]
-        seed = [1, 2, 3]
+        seed = [1, 2]
         [[grid]]
         framework.reconstruction = 'mse'
         framework.beta = 0.000316
@@ -99,6 +99,8 @@ fn with_kernel(mut groups: Vec<Group>, folder: &Path) -> Result<Vec<Group>> {
     create_folder(folder)?;
     let path = folder.join("xy_squares_31.npy");
     write_whole(&path, LEARNED)?;
+    // A config holds the whole path, from whichever folder its run goes on.
+    let path = absolute(&path).unwrap_or(path);
     for group in &mut groups {
         let loss = group.config.framework.settings.get_mut("reconstruction");
         if let Some(place) = loss.and_then(|loss| loss.get_mut("path")) {

@@ -23,11 +23,15 @@ pub const GRIDS: Grids = Grids {
         rows = 5_000
         metrics = [{ name = 'mig' }, { name = 'dci' }, { name = 'reconstruction' }, { name = 'kl' }]
         [grid]
+        seed = [1, 2]
         dataset.size = 32
         framework.beta = [0.01, 0.001]
         ",
     ],
-    smoke: &[SMOKE, "grid.seed = [1]\ngrid.dataset.size = 8\ngrid.dataset.fix.x = 3\ngrid.framework.beta = [0.001]"],
+    smoke: &[
+        SMOKE,
+        "grid.seed = [1]\ngrid.dataset.size = 8\ngrid.dataset.fix = { x = 3, y = [[0, 2]] }\ngrid.framework.beta = [0.001]",
+    ],
 };
 
 fn run(request: &Request, watch: &mut dyn Watch) -> Result<Option<Outcome>> {

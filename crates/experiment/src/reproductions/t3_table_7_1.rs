@@ -83,7 +83,7 @@ fn sigmas_tell(runs: &[Runs]) -> Result<[Row; 2]> {
     }
     found.retain(|correlation| correlation.is_finite());
     let spread = Spread::of(&found);
-    let what = "rank correlation of a latent's learned sigma and its strongest correlation with a factor";
+    let what = "mdl_vae: rank correlation of latents' sigmas and strongest correlations";
     let claim = Row::claim(format!("{what} is positive"), format!("{:.2}", spread.mean), spread.mean > 0.0);
     Ok([Row::mean(what, spread, None), claim])
 }

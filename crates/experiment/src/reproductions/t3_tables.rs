@@ -27,6 +27,9 @@ pub const OF_CBD: &[(&str, &str)] = &[
     ("explicitness.scaled", "explicitness"),
 ];
 
+/// Models of a ranking that a claim tells, beside the one that it is of.
+const MOST_SHOWN: usize = 3;
+
 /// The run that was chosen of a model.
 #[derive(Clone)]
 pub struct Chosen {
@@ -102,9 +105,11 @@ pub fn ranking<'a>(chosen: &'a [Chosen], dataset: &str, score: &str) -> Vec<(&'a
 
 /// The claim that a model is among the first of a ranking.
 pub fn among_first(what: impl Into<String>, ranking: &[(&str, f64)], model: &str, n_first: usize) -> Row {
-    let ours: Vec<String> = ranking.iter().map(|(model, score)| format!("{model} {score:.2}")).collect();
-    let holds = ranking.iter().take(n_first).any(|(name, _)| *name == model);
-    Row::claim(what, ours.join(", "), holds)
+    let place = ranking.iter().position(|(name, _)| *name == model);
+    let is_shown = |at: usize| at < MOST_SHOWN || Some(at) == place;
+    let shown = ranking.iter().enumerate().filter(|(at, _)| is_shown(*at));
+    let ours: Vec<String> = shown.map(|(at, (model, score))| format!("{}. {model} {score:.2}", at + 1)).collect();
+    Row::claim(what, ours.join(", "), place.is_some_and(|place| place < n_first))
 }
 
 /// A claim that is judged where T3's own runs are made, and only shown where less is trained.
@@ -127,7 +132,7 @@ mod tests {
         let chosen = [one("a", Some(0.1)), one("b", None), one("c", Some(0.3))];
         let found = ranking(&chosen, "dsprites", "cbd");
         assert_eq!(found, [("c", 0.3), ("a", 0.1)]);
-        assert_eq!(among_first("a is first", &found, "a", 1), Row::claim("a is first", "c 0.30, a 0.10", false));
+        assert_eq!(among_first("a is first", &found, "a", 1), Row::claim("a is first", "1. c 0.30, 2. a 0.10", false));
         assert_eq!(among_first("a", &found, "a", 2).agrees(), Some(true));
         assert!(score_of(&chosen, "dsprites", "b", "cbd").is_nan());
     }

@@ -87,6 +87,6 @@ mod tests {
         assert_eq!(table["framework"].to_string(), "{ beta = 4.5, name = \"beta_vae\" }");
         assert_eq!(table["metrics"].to_string(), "[{ name = \"mig\" }]");
         // Taken down when it was first made: another would lose every sweep that was begun before.
-        assert_eq!(run_name(&config), "xy_squares-beta_vae-s1-");
+        assert_eq!(run_name(&config), "xy_squares-beta_vae-s1-e482b56cc8c7");
     }
 }

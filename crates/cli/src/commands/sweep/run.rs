@@ -1,6 +1,6 @@
 //! `unbraid sweep run`: single runs of a sweep, one after another, as workers and schedulers do.
 
-use std::io::{Read, stdin};
+use std::io::{ErrorKind, Read, stdin};
 use std::path::PathBuf;
 
 use unbraid_data::words::counted;
@@ -71,7 +71,7 @@ fn work_quietly(folder: &SweepFolder, run: &str, where_held: WhereHeld) -> Resul
     listen()?;
     std::thread::spawn(|| {
         // Nothing is ever written to it: it ends with the sweep.
-        let _ = stdin().read(&mut [0]);
+        while stdin().read(&mut [0]).is_err_and(|error| error.kind() == ErrorKind::Interrupted) {}
         stop();
     });
     match work(folder, run, where_held, &mut Quiet, end_at_once) {

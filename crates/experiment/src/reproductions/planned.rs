@@ -151,6 +151,17 @@ fn opened(config: &Config) -> Config {
     config
 }
 
+/// Each dataset once, in the order of the runs.
+pub fn datasets(runs: &[Runs]) -> Vec<String> {
+    let mut datasets: Vec<String> = Vec::new();
+    for dataset in runs.iter().map(Runs::dataset) {
+        if datasets.iter().all(|other| other != dataset) {
+            datasets.push(dataset.to_string());
+        }
+    }
+    datasets
+}
+
 /// A row for each score of each group, of which no number was published.
 pub fn means(runs: &[Runs], scores: &[(&str, &str)], name: impl Fn(&Runs) -> String) -> Result<Vec<Row>> {
     let mut rows = Vec::new();

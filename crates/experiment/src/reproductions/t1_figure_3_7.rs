@@ -7,7 +7,7 @@
 
 use unbraid_data::Result;
 
-use super::planned::{Grids, Runs, largest, means, shown, train_at_hand};
+use super::planned::{Grids, Runs, datasets, largest, means, shown, train_at_hand};
 use super::run_figures::over_number;
 use super::t1_setups::{MIG_AND_DCI, SMALL, SMOKE};
 use super::trained::of_scale;
@@ -75,17 +75,14 @@ fn run(request: &Request, watch: &mut dyn Watch) -> Result<Option<Outcome>> {
 
 /// Section 3.3.3: the maximum over the sweep is what counts, and `xy_squares` has the lowest.
 fn least(runs: &[Runs], framework: &str, (score, name): (&str, &str)) -> Result<Row> {
-    let mut datasets: Vec<&str> = runs.iter().map(Runs::dataset).collect();
-    datasets.dedup();
-    datasets.sort_unstable();
-    datasets.dedup();
     let mut highest = Vec::new();
-    for dataset in datasets {
+    for dataset in datasets(runs) {
         let of_dataset = runs.iter().filter(|runs| runs.framework() == framework && runs.dataset() == dataset);
-        highest.push((dataset, largest(of_dataset, score)?));
+        let largest = largest(of_dataset, score)?;
+        highest.push((dataset, largest));
     }
-    let hard = highest.iter().find(|(dataset, _)| *dataset == HARD).map_or(f64::NAN, |(_, highest)| *highest);
-    let holds = highest.iter().all(|(dataset, highest)| *dataset == HARD || hard < *highest);
+    let hard = highest.iter().find(|(dataset, _)| dataset == HARD).map_or(f64::NAN, |(_, highest)| *highest);
+    let holds = highest.iter().all(|(dataset, highest)| dataset == HARD || hard < *highest);
     let ours: Vec<String> = highest.iter().map(|(dataset, highest)| format!("{dataset} {}", shown(*highest))).collect();
     Ok(Row::claim(
         format!("{framework}: the highest {name} on {HARD} is below that on any other"),

@@ -8,7 +8,7 @@
 use unbraid_data::Result;
 use unbraid_data::Seed;
 
-use super::planned::{Grids, Runs, above, mean, means, shown, train_at_hand};
+use super::planned::{Grids, Runs, above, datasets, mean, means, shown, train_at_hand};
 use super::run_figures::over_groups;
 use super::spread::Spread;
 use super::t1_setups::{OF_TRAVERSALS, SMALL, SMOKE_OF_TRAVERSALS};
@@ -57,9 +57,7 @@ fn run(request: &Request, watch: &mut dyn Watch) -> Result<Option<Outcome>> {
     let Some(runs) = train_at_hand(groups, request, watch, &mut outcome.notes)? else { return Ok(None) };
     let name = |runs: &Runs| format!("{}, {}, beta {}", runs.dataset(), runs.framework(), runs.number(BETA));
     outcome.rows = means(&runs, &OF_TRAVERSALS, name)?;
-    let mut datasets: Vec<String> = runs.iter().map(|runs| runs.dataset().to_string()).collect();
-    datasets.dedup();
-    for dataset in datasets {
+    for dataset in datasets(&runs) {
         let of_dataset: Vec<Runs> = runs.iter().filter(|runs| runs.dataset() == dataset).cloned().collect();
         outcome.rows.extend(claims(&dataset, &of_dataset, request.scale, watch)?);
         let title = format!("{dataset}: scores by framework and beta");

@@ -10,7 +10,7 @@
 
 use unbraid_data::Result;
 
-use super::planned::{Grids, Runs, above, largest, mean, means, shown, train_at_hand};
+use super::planned::{Grids, Runs, above, datasets, largest, mean, means, shown, train_at_hand};
 use super::run_figures::over_groups;
 use super::t1_figure_5_1::on_same_data;
 use super::t1_setups::{OF_TRAVERSALS, SMALL, SMALL_SQUARES, SMOKE_OF_TRAVERSALS, SMOKE_SQUARES};
@@ -63,9 +63,7 @@ fn run(request: &Request, watch: &mut dyn Watch) -> Result<Option<Outcome>> {
     let (runs, others): (Vec<Runs>, Vec<Runs>) = all.iter().cloned().partition(|runs| runs.framework() == "ada_tvae");
     outcome.rows = means(&runs, &SCORES, name)?;
     outcome.rows.extend(means(&others, &SCORES, name)?);
-    let mut datasets: Vec<String> = runs.iter().map(|runs| runs.dataset().to_string()).collect();
-    datasets.sort();
-    datasets.dedup();
+    let datasets = datasets(&runs);
     for dataset in &datasets {
         let [own, theirs] = [&runs, &others].map(|all| of_dataset(all, dataset));
         outcome.rows.extend(claims_of_dataset(dataset, &own, &theirs)?);

@@ -12,7 +12,7 @@ use unbraid_data::Result;
 use unbraid_metrics::statistics::geometric_mean::geometric_mean;
 use unbraid_metrics::statistics::spearman::spearman;
 
-use super::planned::{Grids, Runs, above, largest, mean, means, shown, train_at_hand};
+use super::planned::{Grids, Runs, above, datasets, largest, mean, means, shown, train_at_hand};
 use super::run_figures::over_groups;
 use super::t1_figure_5_1::on_same_data;
 use super::t1_setups::{OF_TRAVERSALS, SMALL, SMALL_SQUARES, SMOKE_OF_TRAVERSALS, SMOKE_SQUARES};
@@ -73,10 +73,7 @@ fn run(request: &Request, watch: &mut dyn Watch) -> Result<Option<Outcome>> {
     outcome.rows.extend(means(&others, &SCORES, name)?);
     outcome.rows.extend(follows(&runs)?);
     outcome.rows.extend(by_loss(&runs)?);
-    let mut datasets: Vec<String> = runs.iter().map(|runs| runs.dataset().to_string()).collect();
-    datasets.sort();
-    datasets.dedup();
-    for dataset in datasets {
+    for dataset in datasets(&runs) {
         let is_it = |runs: &&Runs| runs.dataset() == dataset;
         let [own, theirs] = [&runs, &others].map(|all| largest(all.iter().filter(is_it), "mig"));
         let what = format!("{dataset}: the highest MIG of beta_vae is above that of ada_tvae_data");

@@ -8,7 +8,7 @@ use unbraid_data::Result;
 use unbraid_report::Canvas;
 use unbraid_report::figures::points::{Join, PointPanel, PointSeries, XAxis, point_panels};
 
-use super::planned::{Grids, Runs, above, mean, shown, train_at_hand};
+use super::planned::{Grids, Runs, above, datasets, mean, shown, train_at_hand};
 use super::spread::Spread;
 use super::t3_setups::{SMALL, SMOKE};
 use super::t3_tables::only_at_paper;
@@ -46,14 +46,11 @@ fn run(request: &Request, watch: &mut dyn Watch) -> Result<Option<Outcome>> {
     let mut outcome = Outcome::default();
     let groups = GRIDS.groups(request.scale)?;
     let Some(runs) = train_at_hand(groups, request, watch, &mut outcome.notes)? else { return Ok(None) };
-    let mut datasets: Vec<String> = runs.iter().map(|runs| runs.dataset().to_string()).collect();
-    datasets.sort();
-    datasets.dedup();
-    for dataset in &datasets {
-        let of_dataset: Vec<&Runs> = runs.iter().filter(|runs| runs.dataset() == dataset.as_str()).collect();
-        outcome.rows.extend(of_betas(dataset, &of_dataset)?);
-        outcome.rows.extend(claims(dataset, &of_dataset, request.scale)?);
-        outcome.figures.push((format!("{dataset}.png"), scatter(dataset, &of_dataset)?));
+    for dataset in datasets(&runs) {
+        let of_dataset: Vec<&Runs> = runs.iter().filter(|runs| runs.dataset() == dataset).collect();
+        outcome.rows.extend(of_betas(&dataset, &of_dataset)?);
+        outcome.rows.extend(claims(&dataset, &of_dataset, request.scale)?);
+        outcome.figures.push((format!("{dataset}.png"), scatter(&dataset, &of_dataset)?));
     }
     Ok(Some(of_scale(outcome, request.scale)))
 }

@@ -11,7 +11,7 @@ use unbraid_metrics::statistics::pearson::absolute_pearson_matrix;
 use unbraid_metrics::statistics::spearman::spearman;
 use unbraid_report::RunFolder;
 
-use super::planned::{Grids, Runs, above, train_at_hand};
+use super::planned::{Grids, Runs, above, datasets, train_at_hand};
 use super::spread::Spread;
 use super::t3_setups::{SMALL, SMOKE};
 use super::t3_table_6_1;
@@ -56,12 +56,10 @@ fn run(request: &Request, watch: &mut dyn Watch) -> Result<Option<Outcome>> {
         let of_table: Vec<Chosen> = chosen.iter().filter(|one| is_there(one)).cloned().collect();
         outcome.rows.extend(rows(&table, &of_table));
     }
-    let mut datasets: Vec<&str> = chosen.iter().map(|one| one.dataset.as_str()).collect();
-    datasets.dedup();
-    for dataset in datasets {
+    for dataset in datasets(&runs) {
         let variant = if dataset == "mpi3d_complex" { "mdl_vae weak" } else { "mdl_vae strong" };
         let what = format!("{dataset}: {variant} has the highest CbD");
-        let claim = among_first(what, &ranking(&chosen, dataset, "cbd"), variant, 1);
+        let claim = among_first(what, &ranking(&chosen, &dataset, "cbd"), variant, 1);
         outcome.rows.push(only_at_paper(claim, request.scale));
     }
     let variants = ["mdl_vae weak", "mdl_vae strong"].map(|model| score_of(&chosen, "mpi3d_complex", model, "cbd"));

@@ -5,7 +5,7 @@
 
 use unbraid_data::Result;
 
-use super::planned::train_at_hand;
+use super::planned::{datasets, train_at_hand};
 use super::t3_table_7_1::groups;
 use super::t3_tables::{Chosen, Table, chosen, only_at_paper, ranking, rows};
 use super::trained::of_scale;
@@ -68,10 +68,8 @@ fn run(request: &Request, watch: &mut dyn Watch) -> Result<Option<Outcome>> {
     let Some(runs) = train_at_hand(groups, request, watch, &mut outcome.notes)? else { return Ok(None) };
     let (by_modularity, by_cbd) = (chosen(&runs, TABLE.by)?, chosen(&runs, "cbd")?);
     outcome.rows = rows(&TABLE, &by_modularity);
-    let mut datasets: Vec<&str> = by_modularity.iter().map(|one| one.dataset.as_str()).collect();
-    datasets.dedup();
-    for dataset in datasets {
-        let found = ranking(&by_modularity, dataset, TABLE.by);
+    for dataset in datasets(&runs) {
+        let found = ranking(&by_modularity, &dataset, TABLE.by);
         let first: Vec<String> = found.iter().take(3).map(|(model, score)| format!("{model} {score:.2}")).collect();
         let holds = found.iter().take(2).any(|(model, _)| *model == "l_vae" || model.starts_with("mdl_vae"));
         let what = format!("{dataset}: l_vae or mdl_vae has one of the two highest CbD modularities");

@@ -129,8 +129,11 @@ pub struct Request<'a> {
     /// Where the trained runs are kept, each in a folder that is named by what decides it.
     pub runs: PathBuf,
     /// Carries runs to their ends, and gives their folders in the same order; nothing where the user asks to stop.
-    pub train: &'a dyn Fn(&[Config]) -> Result<Option<Vec<RunFolder>>>,
+    pub train: &'a Train<'a>,
 }
+
+/// Carries the runs of configs to their ends.
+pub type Train<'a> = dyn Fn(&[Config]) -> Result<Option<Vec<RunFolder>>> + 'a;
 
 /// How much is trained.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

@@ -111,6 +111,9 @@ impl<'a> Pool<'a> {
     }
 }
 
+/// The number of a run, and how its worker ended.
+type Ended = (usize, io::Result<Output>);
+
 /// The state of a pool.
 struct Working<'a> {
     pool: &'a Pool<'a>,
@@ -122,7 +125,7 @@ struct Working<'a> {
     failed: BTreeMap<usize, String>,
     n_kills: BTreeMap<usize, usize>,
     durations: Vec<Duration>,
-    ended: (Sender<(usize, io::Result<Output>)>, Receiver<(usize, io::Result<Output>)>),
+    ended: (Sender<Ended>, Receiver<Ended>),
     looked: Instant,
     read: Instant,
 }
@@ -300,7 +303,7 @@ fn check_configs(folder: &SweepFolder, plan: &Plan) -> Result<()> {
     })
 }
 
-fn wait_for(child: Child, run: usize, ended: &Sender<(usize, io::Result<Output>)>) {
+fn wait_for(child: Child, run: usize, ended: &Sender<Ended>) {
     // Where the pool is gone there is nobody to tell.
     let _ = ended.send((run, child.wait_with_output()));
 }

@@ -66,7 +66,7 @@ pub struct Arguments {
     #[arg(long)]
     retry_failed: bool,
 
-    /// Give the runs to Slurm, as the file's section [slurm] says, and return
+    /// Give the runs to Slurm, as the section slurm of the file says, and return
     #[arg(long, conflicts_with_all = ["dry_run", "jobs", "export"])]
     slurm: bool,
 

@@ -1,6 +1,7 @@
 //! Whoever runs the command looks on while a run goes on, and may stop it by Ctrl-C.
 
-use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::OnceLock;
+use std::time::{Duration, Instant};
 
 use unbraid_data::{Error, Result};
 use unbraid_experiment::Watch;
@@ -8,27 +9,32 @@ use unbraid_experiment::Watch;
 use crate::output::tell;
 use crate::progress::Progress;
 
-static STOP: AtomicBool = AtomicBool::new(false);
+/// When it was first asked to stop.
+static ASKED: OnceLock<Instant> = OnceLock::new();
+/// What comes within so short a time is one request: Slurm and the script of its task each tell the worker to end.
+const ONE_REQUEST: Duration = Duration::from_secs(1);
 
 /// Listens to Ctrl-C and to the request of the system to end: the first one lets the work save itself, a second one ends it at once.
 pub fn listen() -> Result<()> {
-    let on_ctrl_c = || {
-        if STOP.swap(true, Ordering::SeqCst) {
-            std::process::exit(130);
+    let on_ctrl_c = || match ASKED.get() {
+        None => {
+            stop();
+            tell("\nstopping; Ctrl-C again stops at once, without saving");
         }
-        tell("\nstopping; Ctrl-C again stops at once, without saving");
+        Some(first) if first.elapsed() < ONE_REQUEST => {}
+        Some(_) => std::process::exit(130),
     };
     ctrlc::set_handler(on_ctrl_c).map_err(|error| Error::failure(format!("Ctrl-C cannot be listened to: {error}")))
 }
 
 /// Whether it was asked to stop.
 pub fn is_stopping() -> bool {
-    STOP.load(Ordering::SeqCst)
+    ASKED.get().is_some()
 }
 
 /// Asks to stop, as Ctrl-C does.
 pub fn stop() {
-    STOP.store(true, Ordering::SeqCst);
+    ASKED.get_or_init(Instant::now);
 }
 
 /// Whoever runs the command.

@@ -122,12 +122,45 @@ fn runs_are_exported_and_what_is_left_out_is_told() {
     let output = place.run(&["export", "runs", run.to_str().unwrap(), "--format", "csv"]);
     let (said, notes) = (String::from_utf8(output.stdout).unwrap(), String::from_utf8(output.stderr).unwrap());
     assert_eq!(said.lines().count(), 13);
-    assert!(notes.contains("1 run without scores yet left out"), "{notes}");
-    assert!(notes.contains("1 run of the same config and seed as another left out"), "{notes}");
+    assert!(notes.contains("1 run left out: without scores yet"), "{notes}");
+    assert!(notes.contains("1 run left out: of the same config and seed as another"), "{notes}");
     place.output(&["export", "runs", "--format", "parquet", "--out", "runs.parquet"]);
     assert!(std::fs::read(place.path("runs.parquet")).unwrap().starts_with(b"PAR1"));
     let offline = place.output(&["export", run.to_str().unwrap(), "--format", "wandb"]);
     assert!(offline.starts_with("wandb/offline-run-") && place.path(offline.trim()).is_dir(), "{offline}");
+}
+
+#[test]
+fn a_run_that_failed_or_is_damaged_or_was_measured_twice_is_told_and_does_not_keep_the_others_from_being_seen() {
+    let place = swept();
+    // The same models with a metric more, and one that diverges.
+    place.write("more.toml", SWEEP.replace("{ name = \"cbd\" },", "{ name = \"cbd\" }, { name = \"sap\" },"));
+    place.output(&["sweep", "more.toml", "--set", "log.tensorboard=true"]);
+    let diverging =
+        ["sweep", "grid.toml", "--set", "training.learning_rate=1e6", "--set", "optimiser={ name = 'sgd' }"];
+    assert_eq!(place.run(&diverging).status.code(), Some(1));
+    let damaged = std::fs::read_dir(place.path("runs")).unwrap().map(|entry| entry.unwrap().path());
+    let damaged =
+        damaged.filter(|path| path.to_str().unwrap().contains("-vae-s3-") && path.join("scores.json").exists());
+    damaged.for_each(|run| std::fs::write(run.join("scores.json"), "{").unwrap());
+    let output = place.run(&["study", "runs"]);
+    let (said, notes) = (String::from_utf8(output.stdout).unwrap(), String::from_utf8(output.stderr).unwrap());
+    assert!(said.starts_with("11 runs of 2 objectives"), "{said}{notes}");
+    let page = std::fs::read_to_string(place.path("study/study.html")).unwrap();
+    let lines: Vec<&str> = notes.lines().filter_map(|line| line.strip_prefix("note: ")).collect();
+    assert_eq!(lines.len(), 3, "{notes}");
+    for (line, start) in lines.iter().zip([
+        "12 runs left out: failed",
+        "2 runs left out: cannot be read",
+        "11 runs left out: of the same model",
+    ]) {
+        assert!(line.starts_with(start), "{notes}");
+        assert!(page.contains(start), "{start}");
+    }
+    // The fuller of two is the one that stays.
+    let csv = std::fs::read_to_string(place.path("study/runs.csv")).unwrap();
+    let sap = csv.lines().next().unwrap().split(',').position(|name| name == "sap").unwrap();
+    assert!(csv.lines().skip(1).all(|row| !row.split(',').nth(sap).unwrap().is_empty()), "{csv}");
 }
 
 #[test]

@@ -176,7 +176,7 @@ fn a_run_that_fails_keeps_its_error_and_others_go_on() {
     let found = status(&place, "runs/sweeps/grid");
     let failed = found["runs"].as_array().unwrap().iter().find(|run| run["state"] == "failed").unwrap();
     assert!(failed["error"].as_str().unwrap().contains("became inf"), "{failed}");
-    assert_eq!(failed["settings"]["training.learning_rate"], "1000000.0");
+    assert_eq!(failed["settings"]["training.learning_rate"], 1e6);
     // The next start leaves it, unless it is told to try.
     let again = |arguments: &[&str]| {
         let output = place.run(&[&["sweep", "grid.toml", "--jobs", "1"], arguments].concat());
@@ -217,10 +217,18 @@ fn commands_work_on_one_run_each_and_a_run_that_is_held_is_left_to_its_holder() 
 fn tasks_share_the_runs_and_a_cancelled_sweep_goes_on_later() {
     let place = place();
     place.output(&["sweep", "grid.toml", "--export", "commands"]);
-    for task in ["0", "1"] {
+    // A list of names decides the shares, and runs of a plan that was changed since are still made.
+    let plan = std::fs::read_to_string(place.path("runs/sweeps/grid/plan.jsonl")).unwrap();
+    let names = plan.lines().take(3).map(|line| serde_json::from_str::<Value>(line).unwrap()["name"].clone());
+    let names: Vec<String> = names.map(|name| name.as_str().unwrap().to_string()).collect();
+    place.write("list.txt", names.join("\n"));
+    place.output(&["sweep", "grid.toml", "--export", "commands", "--set", "training.steps=61"]);
+    place.output(&["sweep", "run", "runs/sweeps/grid", "--list", "list.txt", "--task", "1", "--tasks", "2"]);
+    assert_eq!(runs_in(&place.path("runs")), [place.path("runs").join(&names[1])]);
+    for (task, n_finished) in [("0", 5), ("1", 9)] {
         place.output(&["sweep", "run", "runs/sweeps/grid", "--task", task, "--tasks", "2"]);
+        assert_eq!(status(&place, "runs/sweeps/grid")["counts"]["finished"], n_finished);
     }
-    assert_eq!(status(&place, "runs/sweeps/grid")["counts"]["finished"], 9);
 
     let long = ["sweep", "grid.toml", "--out", "long", "--set", "training.steps=100_000"];
     let mut child = place.command(&long).stdout(Stdio::null()).stderr(Stdio::null()).spawn().unwrap();
@@ -233,6 +241,25 @@ fn tasks_share_the_runs_and_a_cancelled_sweep_goes_on_later() {
     assert_eq!((&counts["running"], &counts["failed"], &counts["finished"]), (&0.into(), &0.into(), &0.into()));
     let said = place.output(&["sweep", "status", "long/sweeps/grid"]);
     assert!(said.contains("cancelled") && said.contains("stopped") && said.contains(" of 100000"), "{said}");
+}
+
+#[test]
+fn a_run_that_somebody_goes_on_with_by_hand_is_waited_for() {
+    let place = place();
+    let sweep = ["sweep", "grid.toml", "--set", "training.steps=2_000"];
+    place.output(&[&sweep[..], &["--export", "commands"]].concat());
+    let plan = std::fs::read_to_string(place.path("runs/sweeps/grid/plan.jsonl")).unwrap();
+    let first: Value = serde_json::from_str(plan.lines().next().unwrap()).unwrap();
+    place.write("first.toml", first["config"].as_str().unwrap());
+    let run = format!("runs/{}", first["name"].as_str().unwrap());
+    let mut by_hand = place.command(&["train", "first.toml", "--out", &run]).stderr(Stdio::null()).spawn().unwrap();
+    while !place.path(&run).join("config.toml").exists() {
+        sleep(Duration::from_millis(5));
+    }
+    place.output(&sweep);
+    assert!(by_hand.wait().unwrap().success());
+    let counts = status(&place, "runs/sweeps/grid")["counts"].clone();
+    assert_eq!((&counts["finished"], &counts["failed"]), (&9.into(), &0.into()));
 }
 
 fn status_if_begun(place: &Place) -> Option<Value> {

@@ -180,6 +180,12 @@ fn hold(folder: &RunFolder) -> Result<File> {
     Ok(held)
 }
 
+/// Whether another process works on the run in this folder, or this one elsewhere.
+pub(crate) fn is_held(path: &Path) -> bool {
+    let config = File::open(path.join("config.toml"));
+    config.is_ok_and(|file| matches!(file.try_lock(), Err(TryLockError::WouldBlock)))
+}
+
 /// The same by any file of a folder.
 pub(crate) fn hold_file(path: &Path, folder: &Path) -> Result<File> {
     let file = File::open(path).map_err(|error| Error::new(format!("{} cannot be read: {error}", path.display())))?;

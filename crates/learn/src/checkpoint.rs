@@ -282,7 +282,7 @@ fn to_bytes(values: &[f32]) -> Vec<u8> {
 
 fn unreadable(error: &safetensors::SafeTensorError) -> Error {
     Error::new(format!("this is no whole safetensors file: {error}"))
-        .help("it may have been cut off while it was copied")
+        .help("it may have been cut off while it was copied: put it back, or remove the run's folder to train it again")
 }
 
 fn another_architecture(what: &str) -> Error {

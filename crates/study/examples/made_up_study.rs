@@ -32,7 +32,7 @@ fn main() {
         let commands = [("Compare runs".to_string(), "unbraid compare runs/a runs/b".to_string())];
         write_whole(
             &folder.join("study.html"),
-            study_page(&table, &format!("Study of {name}"), &commands).unwrap().as_bytes(),
+            study_page(&table, &format!("Study of {name}"), &[], &commands).unwrap().as_bytes(),
         )
         .unwrap();
         write_csv(&table, &folder.join("study.csv")).unwrap();

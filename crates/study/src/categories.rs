@@ -4,7 +4,8 @@ use std::collections::BTreeMap;
 
 use crate::columns::SettingColumn;
 
-/// What decides neither the images nor the model: the seed, how the model is measured, and how often it is saved.
+/// What decides neither the images nor the model: the seed, how the model is measured, and how often it is saved. What is logged for other
+/// programs does not either.
 const NOT_OF_THE_MODEL: [&str; 4] = ["seed", "rows", "rows_seed", "training.checkpoint_every"];
 /// Longer values are cut in labels.
 const MOST_LETTERS: usize = 40;
@@ -76,7 +77,8 @@ pub fn settings(columns: &[SettingColumn], datasets: &Categories) -> Categories 
 pub fn setting_columns_that_vary(columns: &[SettingColumn]) -> impl Iterator<Item = &SettingColumn> {
     columns.iter().filter(|column| {
         let name = column.name.as_str();
-        !is_of_dataset(name) && !is_measuring(name) && !NOT_OF_THE_MODEL.contains(&name) && column.varies()
+        let is_of_model = !is_measuring(name) && !name.starts_with("log.") && !NOT_OF_THE_MODEL.contains(&name);
+        is_of_model && !is_of_dataset(name) && column.varies()
     })
 }
 
@@ -137,12 +139,15 @@ fn all_different(labels: Vec<String>) -> Vec<String> {
     found
 }
 
-/// What stands after the last point, where that tells the column from all others.
+/// What stands after the section, where that tells the column from all others.
 fn short_name<'a>(column: &'a SettingColumn, all: &[&SettingColumn]) -> &'a str {
-    let last = |name: &'a str| name.rsplit('.').next().unwrap_or(name);
-    let short = last(&column.name);
-    let is_alone = all.iter().filter(|other| other.name.rsplit('.').next() == Some(short)).count() == 1;
+    let short = within_section(&column.name);
+    let is_alone = all.iter().filter(|other| within_section(&other.name) == short).count() == 1;
     if is_alone && short != "name" { short } else { &column.name }
+}
+
+fn within_section(name: &str) -> &str {
+    name.split_once('.').map_or(name, |(_, rest)| rest)
 }
 
 #[cfg(test)]
@@ -161,7 +166,8 @@ mod tests {
     fn settings_are_named_by_what_differs_and_ordered_by_number() {
         let config = |beta: &str, seed: usize| {
             format!(
-                "seed = {seed}\nrows = {seed}\ndataset.name = 'a'\nframework.name = 'beta_vae'\nframework.beta = {beta}"
+                "seed = {seed}\nrows = {seed}\nlog.tensorboard = {}\ndataset.name = 'a'\nframework.name = 'beta_vae'\nframework.beta = {beta}",
+                seed == 1
             )
         };
         let configs = [config("16.0", 1), config("4.0", 1), config("16.0", 2)];
@@ -170,6 +176,22 @@ mod tests {
         assert_eq!(found.labels, ["beta_vae beta=4", "beta_vae beta=16"]);
         assert_eq!(found.of_runs, [1, 0, 1]);
         assert_eq!((found.runs_of(1), found.among(&[0, 2])), (vec![0, 2], vec![1]));
+    }
+
+    #[test]
+    fn of_a_schedule_what_differs_is_told() {
+        let config = |to: &str| {
+            format!(
+                "dataset.name = 'a'\nframework = {{ name = 'b', capacity = {{ from = 0.0, to = {to}, steps = 9 }} }}"
+            )
+        };
+        let configs = [config("25.0"), config("5.0")];
+        let columns = columns(&configs.each_ref().map(String::as_str));
+        let found = settings(&columns, &datasets(&columns, 2));
+        assert_eq!(
+            (found.labels, found.of_runs),
+            (vec!["b capacity.to=5".to_string(), "b capacity.to=25".into()], vec![1, 0])
+        );
     }
 
     #[test]

@@ -22,7 +22,7 @@ pub enum SettingValues {
     Numbers(Vec<Option<f64>>),
     /// `true` and `false`.
     Truths(Vec<Option<bool>>),
-    /// Text as it is; where kinds are mixed, and for schedules and lists, as TOML writes them.
+    /// Text as it is; where kinds are mixed, and for lists, as TOML writes them.
     Texts(Vec<Option<String>>),
 }
 
@@ -78,8 +78,8 @@ pub fn setting_columns<'a>(configs: impl ExactSizeIterator<Item = &'a Table>) ->
     columns.into_iter().map(|(name, values)| SettingColumn { name, values: plainest(&values) }).collect()
 }
 
-/// `framework.beta` and so on. What stands deeper than a section is one value, for instance a schedule; a list of tables with names,
-/// such as `[[metrics]]`, is a section for each: `metrics.mig.bins`.
+/// `framework.beta`, and of a schedule `framework.beta.from` and so on; a list of tables with names, such as `[[metrics]]`, is a section for each:
+/// `metrics.mig.bins`.
 fn flattened(config: &Table) -> Vec<(String, Value)> {
     let mut found = Vec::new();
     for (key, value) in config {
@@ -99,7 +99,13 @@ fn flattened(config: &Table) -> Vec<(String, Value)> {
 }
 
 fn add_section(prefix: &str, section: &Table, found: &mut Vec<(String, Value)>) {
-    found.extend(section.iter().map(|(key, value)| (format!("{prefix}.{key}"), value.clone())));
+    for (key, value) in section {
+        let path = format!("{prefix}.{key}");
+        match value {
+            Value::Table(within) => add_section(&path, within, found),
+            value => found.push((path, value.clone())),
+        }
+    }
 }
 
 fn name_of(entry: &Value) -> Option<&str> {
@@ -139,7 +145,7 @@ mod tests {
     }
 
     #[test]
-    fn sections_become_dotted_keys_and_schedules_stay_whole() {
+    fn sections_and_schedules_become_dotted_keys() {
         let found = columns(&[
             "seed = 1\n[framework]\nbeta = { from = 0.0, to = 4.0 }\nname = 'beta_vae'\n[[metrics]]\nname = 'mig'\nbins = 20",
             "seed = 2\n[framework]\nbeta = 4\nname = 'beta_vae'\n[model]\nencoder = [1, 2]",
@@ -147,12 +153,21 @@ mod tests {
         let names: Vec<&str> = found.iter().map(|column| column.name.as_str()).collect();
         assert_eq!(
             names,
-            ["framework.beta", "framework.name", "metrics.mig.bins", "metrics.mig.name", "model.encoder", "seed"]
+            [
+                "framework.beta",
+                "framework.beta.from",
+                "framework.beta.to",
+                "framework.name",
+                "metrics.mig.bins",
+                "metrics.mig.name",
+                "model.encoder",
+                "seed"
+            ]
         );
-        let texts: Vec<Option<String>> = (0..2).map(|run| found[0].text(run)).collect();
-        assert_eq!(texts, [Some("{ from = 0.0, to = 4.0 }".to_string()), Some("4".to_string())]);
-        assert_eq!(found[4].text(1).as_deref(), Some("[1, 2]"));
-        assert_eq!(found[2].values, SettingValues::Wholes(vec![Some(20), None]));
+        let texts = |column: usize| [0, 1].map(|run| found[column].text(run));
+        assert_eq!((texts(0), texts(2)), ([None, Some("4".to_string())], [Some("4".to_string()), None]));
+        assert_eq!(found[6].text(1).as_deref(), Some("[1, 2]"));
+        assert_eq!(found[4].values, SettingValues::Wholes(vec![Some(20), None]));
     }
 
     #[test]

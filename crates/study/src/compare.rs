@@ -24,6 +24,8 @@ pub struct Comparison {
 pub struct Group {
     /// What tells it from the others.
     pub label: String,
+    /// What its runs learned from.
+    pub dataset: String,
     /// What its runs are called.
     pub runs: Vec<String>,
     /// The seed of each.
@@ -41,7 +43,8 @@ pub struct ComparedScore {
     pub groups: Vec<Option<Summary>>,
     /// Why runs do not have it: the run and the reason.
     pub undefined: Vec<(String, String)>,
-    /// Each group but the first against the first, over the seeds that both have; none where no seed matches. `[groups - 1]`
+    /// Each group but the first against the first, over the seeds that both have; none where no seed matches, or where they learned from different
+    /// datasets. `[groups - 1]`
     pub against_first: Vec<Option<PairedTest>>,
 }
 
@@ -56,6 +59,10 @@ pub enum Shown {
 
 /// More groups stand below each other instead.
 const MOST_BESIDE: usize = 4;
+/// Scores that stand beside each other where groups stand below each other.
+const SCORES_BESIDE: usize = 4;
+/// A smaller p-value is not told in digits.
+const LEAST_P: f64 = 1e-4;
 
 /// Sets the groups of runs side by side.
 pub fn compare(table: &StudyTable) -> Comparison {
@@ -65,6 +72,7 @@ pub fn compare(table: &StudyTable) -> Comparison {
     let scores = whole.map(|column| compared(table, column, &of_groups)).collect();
     let groups = groups.into_iter().map(|(label, runs)| Group {
         label,
+        dataset: table.datasets().labels[table.datasets().of_runs[runs[0]]].clone(),
         seeds: runs.iter().map(|&run| table.seeds()[run]).collect(),
         runs: runs.iter().map(|&run| table.names()[run].clone()).collect(),
     });
@@ -100,12 +108,17 @@ fn label(table: &StudyTable, dataset: usize, setting: usize) -> String {
 fn compared(table: &StudyTable, column: &ScoreColumn, groups: &[Vec<usize>]) -> ComparedScore {
     let reasons = table.names().iter().zip(&column.reasons);
     let first = &groups[0];
+    let of_dataset = |runs: &[usize]| table.datasets().of_runs[runs[0]];
+    let tested = |runs: &Vec<usize>| {
+        let is_same = of_dataset(runs) == of_dataset(first);
+        if is_same { paired_test(&pairs(table, column, runs, first)) } else { None }
+    };
     ComparedScore {
         name: column.name.clone(),
         better: better(column).word(),
         groups: groups.iter().map(|runs| summary(&defined(&column.values, runs))).collect(),
         undefined: reasons.filter_map(|(run, reason)| Some((run.clone(), reason.clone()?))).collect(),
-        against_first: groups[1..].iter().map(|runs| paired_test(&pairs(table, column, runs, first))).collect(),
+        against_first: groups[1..].iter().map(tested).collect(),
     }
 }
 
@@ -124,36 +137,65 @@ fn pairs(table: &StudyTable, column: &ScoreColumn, one: &[usize], other: &[usize
 }
 
 /// The comparison for the terminal: mean and standard deviation of each group, and below the tests against the first group. Many groups stand
-/// below each other, with confidence intervals.
+/// below each other, a few scores at a time.
 pub fn comparison_text(comparison: &Comparison, shown: Shown, width: Option<u16>) -> String {
     let is_shown = |score: &&ComparedScore| {
         let is_defined = score.groups.iter().any(Option::is_some);
         is_defined && (shown == Shown::All || metric_of(&score.name) == score.name)
     };
     let scores: Vec<&ComparedScore> = comparison.scores.iter().filter(is_shown).collect();
-    let is_wide = comparison.groups.len() > MOST_BESIDE;
-    let means = if is_wide { long_text(comparison, &scores, width) } else { means_text(comparison, &scores, width) };
-    means + &tests_text(comparison, &scores, width)
+    if comparison.groups.len() > MOST_BESIDE {
+        return many_groups_text(comparison, &scores, width);
+    }
+    means_text(comparison, &scores, width) + &tests_text(comparison, &scores, width)
 }
 
-/// A line for each score and group.
-fn long_text(comparison: &Comparison, scores: &[&ComparedScore], width: Option<u16>) -> String {
-    let header = ["score", "group", "runs", "mean", "deviation", "95 % interval"];
-    let mut rows = Vec::new();
-    for score in scores {
-        for (found, group) in score.groups.iter().zip(&comparison.groups) {
-            let Some(found) = found else { continue };
-            rows.push(vec![
-                score.name.clone(),
-                group.label.clone(),
-                found.n.to_string(),
-                score_text(found.mean),
-                found.deviation.map_or("–".to_string(), score_text),
-                interval_text(found),
-            ]);
+/// A line for each group, and below a line for each but the first with its differences from the first.
+fn many_groups_text(comparison: &Comparison, scores: &[&ComparedScore], width: Option<u16>) -> String {
+    let groups = &comparison.groups;
+    let row = |name: &Group, cells: Vec<String>| std::iter::once(name.label.clone()).chain(cells).collect::<Vec<_>>();
+    let beside = |first: &str, scores: &[&ComparedScore], rows: &[Vec<String>]| {
+        let header: Vec<&str> = std::iter::once(first).chain(scores.iter().map(|score| score.name.as_str())).collect();
+        numbers_table(&header, rows, width)
+    };
+    let (mut means, mut tests, mut n_tests) = (String::new(), String::new(), 0);
+    for scores in scores.chunks(SCORES_BESIDE) {
+        let cells = |place: usize| {
+            let n_runs = groups[place].runs.len();
+            scores.iter().map(|score| mean_text(&score.groups[place], n_runs)).collect()
+        };
+        let rows: Vec<Vec<String>> = groups.iter().enumerate().map(|(at, group)| row(group, cells(at))).collect();
+        means += &(beside("mean ± deviation", scores, &rows) + "\n");
+        let tested = |place: usize| {
+            scores.iter().map(|score| score.against_first[place - 1].as_ref().filter(is_test)).collect::<Vec<_>>()
+        };
+        let rows: Vec<Vec<String>> = (1..groups.len())
+            .filter(|&place| tested(place).iter().any(Option::is_some))
+            .map(|place| row(&groups[place], tested(place).into_iter().map(difference_text).collect()))
+            .collect();
+        n_tests += (1..groups.len()).map(|place| tested(place).into_iter().flatten().count()).sum::<usize>();
+        if !rows.is_empty() {
+            tests += &(beside("difference (p of t test)", scores, &rows) + "\n");
         }
     }
-    numbers_table(&header, &rows, width)
+    let first = on_one_line(&groups[0].label);
+    let tests = if n_tests == 0 {
+        "no group shares two seeds and the dataset with the first, so there is no paired test\n".to_string()
+    } else {
+        format!("less {first}, over matching seeds of the same dataset:\n{tests}{}", told_of_tests(n_tests))
+    };
+    means + &tests + "--json has intervals, pairs and Wilcoxon's test\n"
+}
+
+/// Whether a test is of pairs enough.
+fn is_test(test: &&PairedTest) -> bool {
+    test.difference.n > 1
+}
+
+/// `-0.1200 (0.0130)`: the mean difference, and how likely one as large is by chance.
+fn difference_text(test: Option<&PairedTest>) -> String {
+    let Some(test) = test else { return "–".to_string() };
+    format!("{} ({})", score_text(test.difference.mean), p_text(test.t_p_value))
 }
 
 fn interval_text(found: &Summary) -> String {
@@ -196,8 +238,13 @@ fn tests_text(comparison: &Comparison, scores: &[&ComparedScore], width: Option<
     for (place, group) in comparison.groups.iter().enumerate().skip(1) {
         let tests = scores.iter().filter_map(|score| Some((score, score.against_first[place - 1].as_ref()?)));
         let rows: Vec<Vec<String>> =
-            tests.filter(|(_, test)| test.difference.n > 1).map(|(score, test)| test_row(&score.name, test)).collect();
+            tests.filter(|(_, test)| is_test(test)).map(|(score, test)| test_row(&score.name, test)).collect();
         let (one, first) = (on_one_line(&group.label), on_one_line(&comparison.groups[0].label));
+        if group.dataset != comparison.groups[0].dataset {
+            text +=
+                &format!("\n{one} against {first}: they learned from different datasets, so there is no paired test\n");
+            continue;
+        }
         if rows.is_empty() {
             text += &format!("\n{one} against {first}: fewer than two seeds match, so there is no paired test\n");
             continue;
@@ -207,25 +254,37 @@ fn tests_text(comparison: &Comparison, scores: &[&ComparedScore], width: Option<
         text += &format!("\n{one} less {first}, over matching seeds:\n{}", numbers_table(&header, &rows, width));
     }
     if n_tests > 0 {
-        let expected = (1.0 - LEVEL) * n_tests as f64;
-        text += &format!(
-            "\np is the probability of a difference at least as large by chance, of each score by itself: of {n_tests} tests without any true \
-             difference, about {expected:.0} would be below {:.2}. With five pairs or fewer, Wilcoxon's is never below 0.06.\n",
-            1.0 - LEVEL
-        );
+        text += &format!("\n{}With five pairs or fewer, Wilcoxon's is never below 0.06.\n", told_of_tests(n_tests));
     }
     text
 }
 
+/// What a p-value means, and how many are small by chance.
+fn told_of_tests(n_tests: usize) -> String {
+    format!(
+        "p is the probability of a difference at least as large by chance, of each score by itself: of {n_tests} tests without any true \
+         difference, about {:.0} would be below {:.2}.\n",
+        (1.0 - LEVEL) * n_tests as f64,
+        1.0 - LEVEL
+    )
+}
+
+fn p_text(p: Option<f64>) -> String {
+    match p {
+        None => "–".to_string(),
+        Some(p) if p < LEAST_P => format!("< {LEAST_P}"),
+        Some(p) => format!("{p:.4}"),
+    }
+}
+
 fn test_row(name: &str, test: &PairedTest) -> Vec<String> {
-    let p = |value: Option<f64>| value.map_or("–".to_string(), |value| format!("{value:.4}"));
     vec![
         name.to_string(),
         score_text(test.difference.mean),
         interval_text(&test.difference),
         test.difference.n.to_string(),
-        p(test.t_p_value),
-        p(test.wilcoxon_p_value),
+        p_text(test.t_p_value),
+        p_text(test.wilcoxon_p_value),
     ]
 }
 
@@ -281,6 +340,25 @@ mod tests {
             text.contains("beta=1 against beta=4: fewer than two seeds match") && text.contains("0.2500"),
             "{text}"
         );
+    }
+
+    #[test]
+    fn many_groups_stand_below_each_other_and_datasets_are_not_tested_against_each_other() {
+        let of_beta = |beta: usize| {
+            let score = |seed: usize| Some(0.1 * beta as f64 + 0.01 * (seed * beta) as f64);
+            [1, 2].map(|seed| run(&format!("{beta}-{seed}"), seed as i64, beta as f64, score(seed)))
+        };
+        let mut runs: Vec<Run> = (1..=5).flat_map(of_beta).collect();
+        let text = comparison_text(&compare(&StudyTable::new(&runs).unwrap()), Shown::Headlines, None);
+        assert!(text.contains(" beta=5             0.5750 ± 0.0354"), "{text}");
+        // 0.51 - 0.11 and 0.52 - 0.12 would be the same; here 0.55 - 0.11 and 0.6 - 0.12: 0.46.
+        assert!(text.contains("less beta=1, over matching seeds") && text.contains("0.4600 ("), "{text}");
+        runs.truncate(4);
+        runs[2..].iter_mut().for_each(|run| run.config["dataset"]["name"] = "b".into());
+        let found = compare(&StudyTable::new(&runs).unwrap());
+        assert_eq!((found.groups[1].dataset.as_str(), found.scores[0].against_first[0].is_none()), ("b", true));
+        let text = comparison_text(&found, Shown::Headlines, None);
+        assert!(text.contains("they learned from different datasets"), "{text}");
     }
 
     #[test]

@@ -18,8 +18,14 @@ const MOST_SCORES: usize = 6;
 /// Scores that are shown for each value of a setting.
 const MOST_SCORES_BY_VALUE: usize = 3;
 
-/// The page as one HTML file that needs nothing else. `commands` are what can be done next: what for, and the command.
-pub fn study_page(table: &StudyTable, title: &str, commands: &[(String, String)]) -> Result<String> {
+/// The page as one HTML file that needs nothing else. `left_out` tells which runs take no part; `commands` are what can be done next: what for, and
+/// the command.
+pub fn study_page(
+    table: &StudyTable,
+    title: &str,
+    left_out: &[String],
+    commands: &[(String, String)],
+) -> Result<String> {
     let sections = [
         by_objective(table)?,
         by_value(table)?,
@@ -33,7 +39,10 @@ pub fn study_page(table: &StudyTable, title: &str, commands: &[(String, String)]
     ];
     Ok(page::study_page(&StudyPage {
         title: title.to_string(),
-        lead: verdict::lead(table),
+        lead: std::iter::once(verdict::lead(table))
+            .chain(left_out.iter().map(|note| format!("{note}.")))
+            .collect::<Vec<_>>()
+            .join(" "),
         verdicts: verdict::verdicts(table),
         sections: sections.into_iter().collect(),
         notes: notes(table),
@@ -126,10 +135,16 @@ fn by_value(table: &StudyTable) -> Result<StudySection> {
     let mut others = Vec::new();
     for column in columns {
         let drawn = datasets(table).map(|dataset| violins::by_value(table, dataset, column, &scores));
-        let (mut figures, mut missing): (Vec<Drawn>, Vec<Drawn>) = drawn.partition(Drawn::is_ok);
-        let first = if figures.is_empty() { missing.remove(0) } else { figures.remove(0) };
-        builder = builder.with(first)?;
+        // A setting of one framework that others do not have tells nothing where it is the same in all of its runs.
+        let mut figures: Vec<Drawn> = drawn.filter(Drawn::is_ok).collect();
+        if !figures.is_empty() {
+            builder = builder.with(figures.remove(0))?;
+        }
         others.extend(figures);
+    }
+    if builder.section.figures.is_empty() && builder.section.sentences.is_empty() {
+        let missing = "Scores by setting: needs two values of a setting in runs of one objective.";
+        builder.section.sentences.push(missing.to_string());
     }
     Ok(builder.folded("On the other datasets", others)?.done())
 }

@@ -147,7 +147,7 @@ fn how_far(table: &StudyTable) -> String {
     let parts: Vec<String> = parts.collect();
     let parts: Vec<&str> = parts.iter().map(String::as_str).collect();
     format!(
-        "The setting that is best for one seed beats a random one on other seeds in {}; 50 % would be chance.",
+        "The setting that is best for one seed beats a random one on other seeds or datasets in {}; 50 % would be chance.",
         listed(&parts)
     )
 }

@@ -33,10 +33,12 @@ fn table() -> StudyTable {
     .unwrap()
 }
 
-const COLUMNS: [&str; 11] = [
+const COLUMNS: [&str; 13] = [
     "run",
     "dataset.name",
     "framework.beta",
+    "framework.beta.from",
+    "framework.beta.to",
     "framework.name",
     "config.kl",
     "model.latents",
@@ -52,18 +54,18 @@ fn csv_holds_every_digit_and_empty_cells() {
     let text = csv_text(&table()).unwrap();
     let mut reader = csv::Reader::from_reader(text.as_bytes());
     let header: Vec<String> = reader.headers().unwrap().iter().map(String::from).collect();
-    assert_eq!(header[..11], COLUMNS);
-    assert_eq!(header[11], "why_undefined");
+    assert_eq!(header[..13], COLUMNS);
+    assert_eq!(header[13], "why_undefined");
     let rows: Vec<Vec<String>> = reader.records().map(|row| row.unwrap().iter().map(String::from).collect()).collect();
-    assert_eq!(rows[0][..4], ["runs/α", "a, \"b\"", "0.1", "beta_vae"]);
-    assert_eq!(rows[1][2], "{ from = 0.0, to = 4.0 }");
-    assert_eq!(rows[0][5..9], ["10", "true", "1", ""]);
-    assert_eq!(rows[0][9].parse::<f64>().unwrap().to_bits(), (1.0_f64 / 3.0).to_bits());
-    assert_eq!(rows[1][9].parse::<f64>().unwrap().to_bits(), (-2.5e-17_f64).to_bits());
-    assert_eq!(rows[1][8].parse::<f64>().unwrap(), 1e-300);
-    assert_eq!((rows[0][10].as_str(), rows[1][10].as_str()), ("", "12.0"));
-    assert_eq!(rows[0][11], r#"{"kl":"it, \"never\" was"}"#);
-    assert_eq!(rows[1][11], "{}");
+    assert_eq!(rows[0][..6], ["runs/α", "a, \"b\"", "0.1", "", "", "beta_vae"]);
+    assert_eq!(rows[1][2..5], ["", "0.0", "4.0"]);
+    assert_eq!(rows[0][7..11], ["10", "true", "1", ""]);
+    assert_eq!(rows[0][11].parse::<f64>().unwrap().to_bits(), (1.0_f64 / 3.0).to_bits());
+    assert_eq!(rows[1][11].parse::<f64>().unwrap().to_bits(), (-2.5e-17_f64).to_bits());
+    assert_eq!(rows[1][10].parse::<f64>().unwrap(), 1e-300);
+    assert_eq!((rows[0][12].as_str(), rows[1][12].as_str()), ("", "12.0"));
+    assert_eq!(rows[0][13], r#"{"kl":"it, \"never\" was"}"#);
+    assert_eq!(rows[1][13], "{}");
 }
 
 #[test]
@@ -75,13 +77,13 @@ fn parquet_holds_kinds_and_missing_values() {
     let rows: Vec<Vec<(String, Field)>> =
         reader.get_row_iter(None).unwrap().map(|row| row.unwrap().into_columns().into_iter().collect()).collect();
     let names: Vec<&str> = rows[0].iter().map(|(name, _)| name.as_str()).collect();
-    assert_eq!(names[..11], COLUMNS);
+    assert_eq!(names[..13], COLUMNS);
     let field = |row: usize, column: usize| &rows[row][column].1;
     assert_eq!(*field(0, 0), Field::Str("runs/α".to_string()));
-    assert_eq!([field(0, 5), field(1, 5)], [&Field::Long(10), &Field::Long(5)]);
-    assert_eq!(*field(1, 6), Field::Bool(false));
-    assert_eq!([field(0, 8), field(1, 8)], [&Field::Null, &Field::Double(1e-300)]);
-    assert_eq!([field(0, 9), field(0, 10)], [&Field::Double(1.0 / 3.0), &Field::Null]);
+    assert_eq!([field(0, 7), field(1, 7)], [&Field::Long(10), &Field::Long(5)]);
+    assert_eq!(*field(1, 8), Field::Bool(false));
+    assert_eq!([field(0, 10), field(1, 10)], [&Field::Null, &Field::Double(1e-300)]);
+    assert_eq!([field(0, 11), field(0, 12)], [&Field::Double(1.0 / 3.0), &Field::Null]);
 }
 
 #[test]

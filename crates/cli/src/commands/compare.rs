@@ -7,12 +7,13 @@ use unbraid_experiment::study::gather;
 use unbraid_study::compare::{Shown, comparison_text};
 use unbraid_study::{StudyTable, compare};
 
+use super::study::tell_measured_differently;
 use super::table_width;
 use crate::Outcome;
 use crate::output::{print, tell};
 
 const MORE: &str = "\
-Runs that differ by their seed alone are a group; the first group that is given is the one that others are tested against, by a paired t test and a Wilcoxon signed-rank test over the seeds that both have.";
+Runs that differ by their seed alone are a group; the first group that is given is the one that others are tested against, by a paired t test and a Wilcoxon signed-rank test over the seeds that both have on the same dataset.";
 
 /// Arguments of the command.
 #[derive(clap::Args)]
@@ -35,7 +36,9 @@ pub struct Arguments {
 pub fn run(arguments: &Arguments) -> Result<Outcome> {
     let gathered = gather(&arguments.runs)?;
     gathered.notes.iter().for_each(|note| tell(format!("note: {note}")));
-    let comparison = compare(&StudyTable::new(&gathered.runs)?);
+    let table = StudyTable::new(&gathered.runs)?;
+    tell_measured_differently(&table);
+    let comparison = compare(&table);
     if arguments.json {
         let json = serde_json::to_string_pretty(&comparison);
         print(json.map_err(|error| Error::failure(format!("the comparison cannot be written: {error}")))?)?;

@@ -28,6 +28,9 @@ Some train models, at a scale: smoke (seconds, nothing is compared), small (minu
 published: it says before how many runs that are and about how many hours). Runs are those of a sweep: reproductions share them in reproductions/runs, and the same \
 command goes on where it was stopped or killed.";
 
+/// Errors of runs that are printed; all are kept.
+const MOST_ERRORS: usize = 5;
+
 /// Arguments of the command.
 #[derive(clap::Args)]
 #[command(after_help = USE)]
@@ -140,31 +143,38 @@ fn make_trained(
     Ok((found, folder))
 }
 
-/// Trains runs as a sweep does; nothing where the user stopped it.
+/// Trains runs as a sweep does, and gives the folders of those that are finished; nothing where the user stopped it.
 fn train(
     configs: &[Config],
     out: &Path,
     name: &str,
     jobs: Option<usize>,
     data_root: Option<&Path>,
-) -> Result<Option<Vec<RunFolder>>> {
+) -> Result<Option<Vec<Option<RunFolder>>>> {
     let plan = Plan::of_configs(configs);
     let folder = SweepFolder::begin(out, &as_folder_name(name), &plan, None)?;
     folder.uncancel()?;
     // What failed may have been mended since.
     folder.forget_failures()?;
     let (summary, _) = local::work(&folder, &plan, jobs, data_root)?;
-    if let Some((run, error)) = summary.failed.first() {
-        return Err(Error::failure(format!(
-            "{} of {} failed, {run} of them: {error}",
-            summary.failed.len(),
-            counted(plan.runs.len(), "run")
-        )));
-    }
     if summary.is_stopped {
         return Ok(None);
     }
-    configs.iter().map(|config| RunFolder::open(&folder.run_path(&run_name(config)))).collect::<Result<_>>().map(Some)
+    for (run, error) in summary.failed.iter().take(MOST_ERRORS) {
+        tell(format!("failed: {run}\n       {error}"));
+    }
+    if !summary.failed.is_empty() {
+        let (failed, all) = (summary.failed.len(), counted(plan.runs.len(), "run"));
+        tell(format!(
+            "{failed} of {all} failed and are left out; the number in brackets after a mean tells of how many it is"
+        ));
+    }
+    let of_config = |config: &Config| {
+        let name = run_name(config);
+        let failed = summary.failed.iter().any(|(run, _)| *run == name);
+        if failed { Ok(None) } else { RunFolder::open(&folder.run_path(&name)).map(Some) }
+    };
+    configs.iter().map(of_config).collect::<Result<_>>().map(Some)
 }
 
 fn print_found(entry: &Entry, found: &Found, figures: &[PathBuf]) -> Result<()> {

@@ -31,6 +31,17 @@ pub struct Arguments {
     out: PathBuf,
 }
 
+/// Warns where runs that stand beside each other were not measured alike.
+pub fn tell_measured_differently(table: &StudyTable) {
+    let differently = table.measured_differently();
+    if !differently.is_empty() {
+        tell(format!(
+            "note: runs were not all measured alike, so that scores may not be comparable: {} differ",
+            differently.join(", ")
+        ));
+    }
+}
+
 /// Carries out the command.
 pub fn run(arguments: &Arguments) -> Result<Outcome> {
     let mut gathered = gather(&arguments.folders)?;
@@ -50,7 +61,12 @@ pub fn run(arguments: &Arguments) -> Result<Outcome> {
         ("the same runs as they are now".to_string(), format!("unbraid study {}", folders.join(" "))),
         ("some of them side by side".to_string(), "unbraid compare RUN RUN ...".to_string()),
     ];
-    write_whole(&page, study_page(&table, &folders.join(", "), &commands)?.as_bytes())?;
+    let title = match folders.as_slice() {
+        [first, _, _, ..] => format!("{first} and {} more", folders.len() - 1),
+        few => few.join(", "),
+    };
+    write_whole(&page, study_page(&table, &title, &gathered.notes, &commands)?.as_bytes())?;
+    tell_measured_differently(&table);
     print(lead(&table))?;
     for (heading, text) in verdicts(&table) {
         print(format!("\n{heading}\n  {text}"))?;

@@ -25,11 +25,14 @@ mod t1_table_3_1;
 mod t1_table_4_1;
 mod t1_table_4_2;
 mod t1_table_6_1;
+mod t2_figure_1;
 mod t2_figure_2;
+mod t2_figure_3;
 mod t2_random_good;
 mod t2_runs;
 mod t2_variance_explained;
 mod t3_figure_4_5;
+mod t3_figure_5_4;
 mod t3_setups;
 mod t3_table_6_1;
 mod t3_table_6_2;
@@ -89,10 +92,13 @@ pub const REPRODUCTIONS: &[Entry] = &[
     t3_table_7_2::ENTRY,
     t3_table_7_3::ENTRY,
     t3_table_7_4::ENTRY,
+    t2_figure_1::ENTRY,
     t2_figure_2::ENTRY,
+    t2_figure_3::ENTRY,
     t2_variance_explained::ENTRY,
     t2_random_good::ENTRY,
     t3_figure_4_5::ENTRY,
+    t3_figure_5_4::ENTRY,
     t4_example_3_20::ENTRY,
     t4_table_3_2::ENTRY,
     t4_table_3_3::ENTRY,
@@ -128,12 +134,12 @@ pub struct Request<'a> {
     pub scale: Scale,
     /// Where the trained runs are kept, each in a folder that is named by what decides it.
     pub runs: PathBuf,
-    /// Carries runs to their ends, and gives their folders in the same order; nothing where the user asks to stop.
+    /// Carries runs to their ends, and gives their folders in the same order, none for one that failed; nothing where the user asks to stop.
     pub train: &'a Train<'a>,
 }
 
 /// Carries the runs of configs to their ends.
-pub type Train<'a> = dyn Fn(&[Config]) -> Result<Option<Vec<RunFolder>>> + 'a;
+pub type Train<'a> = dyn Fn(&[Config]) -> Result<Option<Vec<Option<RunFolder>>>> + 'a;
 
 /// How much is trained.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

@@ -8,11 +8,13 @@ use std::path::Path;
 
 use toml::{Table, Value};
 use unbraid_data::{Error, Result};
+use unbraid_study::StudyTable;
 
 use super::spread::Spread;
 use super::trained::{Group, Restarts, is_at_hand, train};
 use super::{Request, Row, Scale};
 use crate::config::{Config, parse_toml};
+use crate::run::read_config;
 use crate::sweep::file::SweepFile;
 use crate::sweep::plan::Plan;
 use crate::watch::Watch;
@@ -149,6 +151,18 @@ fn opened(config: &Config) -> Config {
     let mut config = config.clone();
     config.dataset.settings.remove("standardise");
     config
+}
+
+/// The runs as the table of a study, with the scores that are wanted by name.
+pub fn study_table(runs: &[Runs], is_wanted: impl Fn(&str) -> bool) -> Result<StudyTable> {
+    let mut all = Vec::new();
+    for folder in runs.iter().flat_map(|runs| &runs.restarts.folders) {
+        let mut scores = folder.read_scores()?;
+        scores.values.retain(|score| is_wanted(&score.name));
+        scores.undefined.retain(|score| is_wanted(&score.name));
+        all.push(unbraid_study::Run { name: folder.name(), config: read_config(folder)?.to_table(), scores });
+    }
+    StudyTable::new(&all)
 }
 
 /// Each dataset once, in the order of the runs.

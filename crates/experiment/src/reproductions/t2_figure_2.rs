@@ -51,7 +51,7 @@ fn rows(table: &StudyTable, dataset: usize) -> Vec<Row> {
             close > apart,
         ),
         Row::claim(
-            format!("{label}: modularity is the least correlated"),
+            format!("{label}: modularity is less correlated with others than these are"),
             format!("{} against {}", shown(with), shown(without)),
             with < without,
         ),
@@ -66,9 +66,7 @@ fn pairs() -> impl Iterator<Item = [&'static str; 2]> {
 
 /// A correlation; not a number where it is not defined.
 fn value(found: &Correlations, [one, other]: [&str; 2]) -> f64 {
-    let place = |name: &str| found.rows.iter().position(|row| row == name);
-    let value = place(one).zip(place(other)).and_then(|(one, other)| found.values[[one, other]]);
-    value.unwrap_or(f64::NAN)
+    found.between(one, other).unwrap_or(f64::NAN)
 }
 
 /// The mean of the defined correlations of some pairs; not a number where none is.

@@ -5,9 +5,10 @@
 //! beside those of dSprites, and claims on what is more and what is less are judged.
 
 use unbraid_data::Result;
+use unbraid_metrics::{metric_of, reads_factors};
 use unbraid_study::StudyTable;
 
-use super::planned::{Grids, Runs, train_at_hand};
+use super::planned::{Grids, Runs, study_table, train_at_hand};
 use super::trained::Group;
 use super::{Request, Scale};
 use crate::watch::Watch;
@@ -44,8 +45,13 @@ const PUBLISHED: [Grids; 7] =
 
 /// Trains the runs, and gives them as a table; nothing where the user asks to stop.
 pub fn trained(request: &Request, watch: &mut dyn Watch, notes: &mut Vec<String>) -> Result<Option<StudyTable>> {
-    let Some(runs) = train_at_hand(groups(request.scale)?, request, watch, notes)? else { return Ok(None) };
-    table(&runs).map(Some)
+    let Some(runs) = trained_runs(request, watch, notes)? else { return Ok(None) };
+    study_table(&runs, is_of_study).map(Some)
+}
+
+/// Trains the runs; nothing where the user asks to stop.
+pub fn trained_runs(request: &Request, watch: &mut dyn Watch, notes: &mut Vec<String>) -> Result<Option<Vec<Runs>>> {
+    train_at_hand(groups(request.scale)?, request, watch, notes)
 }
 
 fn groups(scale: Scale) -> Result<Vec<Group>> {
@@ -58,15 +64,9 @@ fn groups(scale: Scale) -> Result<Vec<Group>> {
     }
 }
 
-fn table(runs: &[Runs]) -> Result<StudyTable> {
-    let mut all = Vec::new();
-    for of_group in runs {
-        for folder in &of_group.restarts.folders {
-            let config = crate::run::read_config(folder)?.to_table();
-            all.push(unbraid_study::Run { name: folder.name(), config, scores: folder.read_scores()? });
-        }
-    }
-    StudyTable::new(&all)
+/// Whether T2 looks at the score: its metrics, and those that need no factors.
+fn is_of_study(name: &str) -> bool {
+    METRICS.contains(&metric_of(name)) || !reads_factors(metric_of(name))
 }
 
 #[cfg(test)]

@@ -61,11 +61,14 @@ fn rows(table: &StudyTable, dataset: usize, scale: Scale) -> Vec<Row> {
         }
     }
     let [by_objective, by_both] = shares.map(|shares| mean(&shares));
-    rows.push(Row::claim(
+    let less_than_half = Row::claim(
         format!("{label}: strength and seed matter more than the objective, which explains less than half"),
         format!("{} % by objective, {} % with strength, on average", shown(by_objective), shown(by_both)),
         by_objective < 50.0,
-    ));
+    );
+    // On two datasets T2's own numbers are above: 63 % and 65 %.
+    let was_found = published.is_none_or(|(_, by_objective, _)| mean(by_objective) < 50.0);
+    rows.push(if was_found { less_than_half } else { less_than_half.only_beside() });
     rows.push(Row::claim(
         format!("{label}: a good part is left to the seed, a tenth or more"),
         format!("{} % on average", shown(100.0 - by_both)),

@@ -76,10 +76,13 @@ fn sigmas_tell(runs: &[Runs]) -> Result<[Row; 2]> {
     for one in runs.iter().filter(|runs| model(runs) == "mdl_vae strong") {
         for folder in &one.restarts.folders {
             let (sigmas, correlations) = (sigmas(folder)?, strongest_correlations(folder)?);
-            found.push(spearman(&aview1(&sigmas), &aview1(&correlations)));
+            // Where all are alike there is no order.
+            let varies = |values: &[f64]| values.windows(2).any(|pair| pair[0] != pair[1]);
+            if varies(&sigmas) && varies(&correlations) {
+                found.push(spearman(&aview1(&sigmas), &aview1(&correlations)));
+            }
         }
     }
-    found.retain(|correlation| correlation.is_finite());
     let spread = Spread::of(&found);
     let what = "mdl_vae: rank correlation of latents' sigmas and strongest correlations";
     let claim = Row::claim(format!("{what} is positive"), format!("{:.2}", spread.mean), spread.mean > 0.0);

@@ -103,13 +103,15 @@ pub fn ranking<'a>(chosen: &'a [Chosen], dataset: &str, score: &str) -> Vec<(&'a
     ranking
 }
 
-/// The claim that a model is among the first of a ranking.
+/// The claim that a model is among the first of a ranking, by two digits as T3 tells them: several may share a place.
 pub fn among_first(what: impl Into<String>, ranking: &[(&str, f64)], model: &str, n_first: usize) -> Row {
     let place = ranking.iter().position(|(name, _)| *name == model);
     let is_shown = |at: usize| at < MOST_SHOWN || Some(at) == place;
     let shown = ranking.iter().enumerate().filter(|(at, _)| is_shown(*at));
     let ours: Vec<String> = shown.map(|(at, (model, score))| format!("{}. {model} {score:.2}", at + 1)).collect();
-    Row::claim(what, ours.join(", "), place.is_some_and(|place| place < n_first))
+    let hundredths = |score: f64| (100.0 * score).round();
+    let n_above = |score: f64| ranking.iter().filter(|(_, other)| hundredths(*other) > hundredths(score)).count();
+    Row::claim(what, ours.join(", "), place.is_some_and(|place| n_above(ranking[place].1) < n_first))
 }
 
 /// A claim that is judged where T3's own runs are made, and only shown where less is trained.
@@ -134,6 +136,8 @@ mod tests {
         assert_eq!(found, [("c", 0.3), ("a", 0.1)]);
         assert_eq!(among_first("a is first", &found, "a", 1), Row::claim("a is first", "1. c 0.30, 2. a 0.10", false));
         assert_eq!(among_first("a", &found, "a", 2).agrees(), Some(true));
+        let shared = [("c", 0.304), ("a", 0.301), ("b", 0.294)];
+        assert_eq!(["a", "b"].map(|one| among_first("", &shared, one, 1).agrees()), [Some(true), Some(false)]);
         assert!(score_of(&chosen, "dsprites", "b", "cbd").is_nan());
     }
 }

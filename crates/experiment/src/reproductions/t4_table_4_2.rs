@@ -43,7 +43,7 @@ const MIG: usize = 0;
 
 fn run(request: &Request, watch: &mut dyn Watch) -> Result<Option<Outcome>> {
     let Some(folders) = (request.train)(&configs(request.scale)?)? else { return Ok(None) };
-    let paths: Vec<_> = folders.iter().map(|folder| folder.path().to_path_buf()).collect();
+    let paths: Vec<_> = folders.iter().flatten().map(|folder| folder.path().to_path_buf()).collect();
     let out = request.runs.with_file_name(format!("perturbed-{}", request.scale.name()));
     let (config, folder, models) = begin(&paths, settings(request.scale)?, &out, watch)?;
     if let Ending::Stopped(_) = perturb(&config, &folder, &models, watch)? {

@@ -3,8 +3,8 @@
 //! Runs are those of a sweep: named by what decides them, so that reproductions share those that they have in common; one that was begun goes on from its last
 //! checkpoint, and a finished one is left as it is.
 
-use unbraid_data::Result;
 use unbraid_data::words::{counted, quoted};
+use unbraid_data::{Error, Result};
 use unbraid_report::RunFolder;
 
 use super::spread::Spread;
@@ -59,17 +59,25 @@ impl Restarts {
     }
 }
 
-/// Trains all runs of the groups; nothing where the user asks to stop.
+/// Trains all runs of the groups; nothing where the user asks to stop. Runs that failed are left out, unless a group has no other.
 pub fn train(groups: &[Group], request: &Request, watch: &mut dyn Watch) -> Result<Option<Vec<Restarts>>> {
     announce(groups, request, watch)?;
     let configs: Vec<Config> = groups.iter().flat_map(Group::configs).collect();
     let Some(folders) = (request.train)(&configs)? else { return Ok(None) };
     let mut folders = folders.into_iter();
     let of_group = |group: &Group| {
-        let folders = folders.by_ref().take(group.n_seeds as usize).collect();
-        Restarts { name: group.name.clone(), folders }
+        let finished: Vec<RunFolder> = folders.by_ref().take(group.n_seeds as usize).flatten().collect();
+        if finished.is_empty() {
+            return Err(Error::failure(format!(
+                "all {} of {} failed",
+                counted(group.n_seeds as usize, "run"),
+                group.name
+            ))
+            .help("their errors stand above; what remains can not be compared"));
+        }
+        Ok(Restarts { name: group.name.clone(), folders: finished })
     };
-    Ok(Some(groups.iter().map(of_group).collect()))
+    groups.iter().map(of_group).collect::<Result<_>>().map(Some)
 }
 
 /// Says how many runs there are to train and about how long they take, by the time of a few steps of each kind.

@@ -12,6 +12,7 @@
 use std::fs::{self, File};
 use std::io::{ErrorKind, Write};
 use std::path::{Path, PathBuf};
+use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::mpsc::{RecvTimeoutError, Sender, channel};
 use std::thread::JoinHandle;
 use std::time::{Duration, Instant};
@@ -48,6 +49,9 @@ pub struct Holder {
     machine: String,
     /// When the process began, in the machine's own count: numbers of processes come again.
     began: String,
+    /// Who it belongs to: processes of others may be hidden from us.
+    #[serde(default)]
+    user: Option<u32>,
 }
 
 /// What came of trying to claim a run.
@@ -87,6 +91,13 @@ impl Claims {
         }
         let Some(holder) = read_holder(&folder, number) else { return Ok(None) };
         Ok((holder.is_gone() != Some(true)).then_some(holder))
+    }
+
+    /// Whether the last process that worked on a run was killed at it, as far as can be told from here.
+    pub fn is_left(&self, run: &str) -> Result<bool> {
+        let folder = self.folder.join(run);
+        let Some(number) = highest(&folder)? else { return Ok(false) };
+        Ok(!is_released(&folder, number) && self.holder(run)?.is_none())
     }
 
     /// Claims a run, unless another process holds it. `observed` is what the same caller has seen of that process in earlier tries.
@@ -129,13 +140,15 @@ impl Holder {
             process,
             machine: machine(),
             began: began(process).unwrap_or_default(),
+            user: user(),
         }
     }
 
     /// Whether the process is gone; nothing where that cannot be told from here.
     pub fn is_gone(&self) -> Option<bool> {
         let is_here = !self.machine.is_empty() && !self.began.is_empty() && self.machine == machine();
-        is_here.then(|| began(self.process).as_deref() != Some(&self.began))
+        let is_ours = self.user == user() || user() == Some(0);
+        (is_here && is_ours).then(|| began(self.process).as_deref() != Some(&self.began))
     }
 }
 
@@ -161,7 +174,7 @@ impl Claim {
         let thread = std::thread::spawn(move || {
             let mut n_looks = 0;
             while ended.recv_timeout(BETWEEN_LOOKS) == Err(RecvTimeoutError::Timeout) {
-                if claim_path(&in_thread, number + 1).exists() {
+                if is_lost(&in_thread, number) {
                     on_lost();
                     break;
                 }
@@ -205,6 +218,11 @@ impl Drop for Claim {
     }
 }
 
+/// Whether another process took the run over: it made the next claim, or finished the run and removed all of them.
+fn is_lost(folder: &Path, number: u64) -> bool {
+    claim_path(folder, number + 1).exists() || matches!(claim_path(folder, number).try_exists(), Ok(false))
+}
+
 fn claim_path(folder: &Path, number: u64) -> PathBuf {
     folder.join(number.to_string())
 }
@@ -239,13 +257,13 @@ fn highest(folder: &Path) -> Result<Option<u64>> {
 fn make(folder: &Path, number: u64) -> Result<bool> {
     let (path, holder) = (claim_path(folder, number), Holder::this_process());
     let content = serde_json::to_vec(&holder).expect("a holder is text and numbers");
-    // Two machines may have a process of the same number.
-    let temporary = folder.join(format!(".{number}-{}-{}", holder.host, holder.process));
-    let written = File::create(&temporary).and_then(|mut file| file.write_all(&content));
+    let temporary = folder.join(temporary_name(number, &holder));
+    let written = File::create_new(&temporary).and_then(|mut file| file.write_all(&content));
     let made = written.and_then(|()| match fs::hard_link(&temporary, &path) {
         Ok(()) => Ok(true),
-        // An answer of the file server may get lost, and the link that is asked for once more is there already: ours.
-        Err(error) if error.kind() == ErrorKind::AlreadyExists => Ok(n_links(&temporary) > 1),
+        // An answer of the file server may get lost: the link is there, and is ours.
+        Err(_) if n_links(&temporary) > 1 => Ok(true),
+        Err(error) if error.kind() == ErrorKind::AlreadyExists => Ok(false),
         Err(error) if error.kind() == ErrorKind::NotFound => Err(error),
         // A disk that knows no links.
         Err(_) => match File::create_new(&path) {
@@ -259,6 +277,14 @@ fn make(folder: &Path, number: u64) -> Result<bool> {
         Err(error) if error.kind() == ErrorKind::NotFound => Ok(false),
         made => made.map_err(|error| cannot_write(&path, &error)),
     }
+}
+
+/// A name that no other process on any machine has, nor this one for another claim: hosts and containers may share a name and numbers of processes.
+fn temporary_name(number: u64, holder: &Holder) -> String {
+    static N_MADE: AtomicU64 = AtomicU64::new(0);
+    let plain = |text: &str| text.chars().filter(char::is_ascii_alphanumeric).collect::<String>();
+    let [host, machine, began] = [&holder.host, &holder.machine, &holder.began].map(|text| plain(text));
+    format!(".{number}-{host}-{machine}-{}-{began}-{}", holder.process, N_MADE.fetch_add(1, Ordering::Relaxed))
 }
 
 #[cfg(unix)]
@@ -280,6 +306,18 @@ fn machine() -> String {
     if boot.is_empty() || processes.is_empty() { String::new() } else { format!("{} {processes}", boot.trim()) }
 }
 
+/// The number of the user whose process this is; nothing where the system has none.
+#[cfg(unix)]
+fn user() -> Option<u32> {
+    use std::os::unix::fs::MetadataExt;
+    fs::metadata("/proc/self").ok().map(|found| found.uid())
+}
+
+#[cfg(not(unix))]
+fn user() -> Option<u32> {
+    None
+}
+
 /// When a process of this machine began, in ticks since the machine did; nothing where it is gone or the system does not say. One that has
 /// ended and was not yet waited for is gone.
 fn began(process: u32) -> Option<String> {
@@ -292,7 +330,7 @@ fn began(process: u32) -> Option<String> {
 
 #[cfg(test)]
 mod tests {
-    use std::sync::atomic::{AtomicUsize, Ordering};
+    use std::sync::atomic::AtomicUsize;
 
     use super::*;
 
@@ -334,6 +372,26 @@ mod tests {
     }
 
     #[test]
+    fn who_was_held_up_is_told_that_another_took_the_run_over_or_finished_it() {
+        static N_LOST: AtomicUsize = AtomicUsize::new(0);
+        let folder = tempfile::tempdir().unwrap();
+        let on_lost = || {
+            N_LOST.fetch_add(1, Ordering::SeqCst);
+        };
+        let begun = |run: &str| held(claims(folder.path()).take(run, &mut Observed::default(), on_lost).unwrap());
+        let (taken, finished, kept) = (begun("taken"), begun("finished"), begun("kept"));
+        fs::write(claim_path(&taken.folder, 2), "").unwrap();
+        fs::remove_dir_all(&finished.folder).unwrap();
+        let began = Instant::now();
+        while N_LOST.load(Ordering::SeqCst) < 2 && began.elapsed() < Duration::from_secs(20) {
+            std::thread::sleep(Duration::from_millis(20));
+        }
+        assert_eq!(N_LOST.load(Ordering::SeqCst), 2);
+        drop(kept);
+        assert_eq!(N_LOST.load(Ordering::SeqCst), 2);
+    }
+
+    #[test]
     fn of_many_that_claim_a_run_one_succeeds() {
         let folder = tempfile::tempdir().unwrap();
         let claims = claims(folder.path());
@@ -359,12 +417,17 @@ mod tests {
         write_claim(folder.path(), 1, &holder);
         let claims = claims(folder.path());
         assert!(matches!(take(&claims), Taking::By(_)));
+        assert!(!claims.is_left("run").unwrap() && !claims.is_left("other").unwrap());
         child.kill().unwrap();
         // Nobody has waited for it yet.
         while holder.is_gone() == Some(false) {
             std::thread::sleep(Duration::from_millis(1));
         }
-        assert_eq!(held(take(&claims)).number, 2);
+        assert!(claims.is_left("run").unwrap());
+        let next = held(take(&claims));
+        assert_eq!(next.number, 2);
+        next.release().unwrap();
+        assert!(!claims.is_left("run").unwrap());
         child.wait().unwrap();
         // Its number may come again.
         let other = Holder { began: "1".to_string(), ..Holder::this_process() };

@@ -17,8 +17,10 @@ pub enum Distribution {
     Choice(Vec<Value>),
 }
 
-/// Drawn numbers have this many digits, so that configs can be read.
-const DIGITS: usize = 4;
+/// Drawn numbers have this many digits, so that configs can be read, and more where their range is narrow.
+const DIGITS: i32 = 4;
+/// No number needs more digits behind the point than this.
+const MOST_DECIMALS: i32 = 300;
 
 impl Distribution {
     /// The distribution that a setting's table names; nothing where it names none.
@@ -56,10 +58,10 @@ impl Distribution {
     pub fn draw(&self, seed: Seed, path: &str, number: u64) -> Value {
         let mut rng = seed.stream_at(&format!("draws of {path}"), number);
         match self {
-            Self::Uniform(from, to) => Value::Float(rounded(from + (to - from) * rng.random::<f64>())),
+            Self::Uniform(from, to) => Value::Float(rounded(from + (to - from) * rng.random::<f64>(), *from, *to)),
             Self::LogUniform(from, to) => {
                 let (low, high) = (from.ln(), to.ln());
-                Value::Float(rounded((low + (high - low) * rng.random::<f64>()).exp()))
+                Value::Float(rounded((low + (high - low) * rng.random::<f64>()).exp(), *from, *to))
             }
             Self::Whole(from, to) => Value::Integer(rng.random_range(*from..=*to)),
             Self::Choice(values) => values[rng.random_range(0..values.len())].clone(),
@@ -77,8 +79,16 @@ fn range(value: &Value) -> Option<(f64, f64)> {
     }
 }
 
-fn rounded(value: f64) -> f64 {
-    format!("{value:.*e}", DIGITS - 1).parse().expect("a number that was written is one")
+/// A number within its range with few digits: four, and four of the width of the range.
+fn rounded(value: f64, from: f64, to: f64) -> f64 {
+    let digits_before_the_point = |size: f64| if size > 0.0 { size.log10().floor() as i32 + 1 } else { 1 };
+    let decimals = DIGITS - digits_before_the_point(value.abs()).min(digits_before_the_point(to - from));
+    let text = if decimals > 0 {
+        format!("{value:.*}", decimals.min(MOST_DECIMALS) as usize)
+    } else {
+        format!("{value:.*e}", DIGITS as usize - 1)
+    };
+    text.parse::<f64>().expect("a number that was written is one").clamp(from, to)
 }
 
 #[cfg(test)]
@@ -134,7 +144,11 @@ mod tests {
     }
 
     #[test]
-    fn drawn_numbers_have_four_digits() {
-        assert_eq!([0.123456, 1234.56, 2e-7].map(rounded), [0.1235, 1235.0, 2e-7]);
+    fn drawn_numbers_have_four_digits_and_more_in_narrow_ranges() {
+        let of_wide = |value: f64| rounded(value, 0.0, 1e6);
+        assert_eq!([0.123456, 1234.56, 2.00049e-7, 123_456.7].map(of_wide), [0.1235, 1235.0, 2e-7, 123_500.0]);
+        assert_eq!(rounded(0.999987654, 0.999, 0.99999), 0.9999877);
+        assert_eq!(rounded(1.0000123456, 1.00001, 1.00003), 1.00001235);
+        assert_eq!((rounded(0.99999499, 0.5, 0.999995), rounded(3.0, 3.0, 3.0)), (0.999995, 3.0));
     }
 }

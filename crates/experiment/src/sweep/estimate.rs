@@ -16,7 +16,7 @@ pub struct Estimate {
     pub n_runs: usize,
     /// Kinds of runs, of each of which a few steps were taken.
     pub n_kinds: usize,
-    /// Seconds of training on this machine; nothing where the user asked to stop.
+    /// Seconds of training on this machine.
     pub secs: f64,
 }
 

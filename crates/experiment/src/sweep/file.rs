@@ -46,7 +46,10 @@ impl SweepFile {
         }
         let best = match table.remove("best") {
             None => None,
-            Some(Value::String(best)) => Some(best),
+            Some(Value::String(best)) => {
+                unbraid_metrics::find(unbraid_metrics::metric_of(&best)).map_err(|error| error.at("best"))?;
+                Some(best)
+            }
             Some(other) => {
                 return Err(Error::new(format!("\"best\" is {other}"))
                     .help("wanted the name of a score, for instance best = \"mig\""));
@@ -129,6 +132,7 @@ mod tests {
         );
         assert!(message("[base]\nseed = 1\nseed = 2").starts_with("line 3 is no TOML"));
         assert!(message("best = 3\n[base]").starts_with("\"best\" is 3"));
+        assert!(message("best = 'migg'\n[base]").contains("no metric is called \"migg\"; did you mean \"mig\"?"));
     }
 
     #[test]

@@ -3,6 +3,7 @@
 
 use std::path::{Path, PathBuf};
 
+use md5::{Digest, Md5};
 use unbraid_data::folders::{paths_in, remove_file};
 use unbraid_data::whole_file::{create_folder, read_text, write_whole};
 use unbraid_data::words::quoted;
@@ -28,9 +29,15 @@ impl SweepFolder {
                 .help("choose another path with `--out`"));
         }
         create_folder(&path.join("failed"))?;
+        create_folder(&path.join(PLANS))?;
         let folder = Self { path, out: out.to_path_buf() };
         let text = plan_text(plan);
-        // Runs may be working by it already.
+        // Processes and tasks of a scheduler may still have runs of an earlier plan to do: none is lost.
+        let digest: String = Md5::digest(text.as_bytes()).iter().map(|byte| format!("{byte:02x}")).collect();
+        let kept = folder.path.join(PLANS).join(format!("{digest}.jsonl"));
+        if !kept.exists() {
+            write_whole(&kept, text.as_bytes())?;
+        }
         if read_text(&folder.plan_path()).ok().as_deref() != Some(&text) {
             write_whole(&folder.plan_path(), text.as_bytes())?;
         }
@@ -92,18 +99,19 @@ impl SweepFolder {
         read_text(&self.path.join(BEST)).ok()
     }
 
-    /// One run of the sweep, without reading the others.
+    /// One run of the sweep, or of the sweep as it was planned before: a name stands for one config, whatever else is planned.
     pub fn read_planned(&self, run: &str) -> Result<PlannedRun> {
-        let path = self.plan_path();
-        let text = read_text(&path)?;
         // The name stands first in its line.
         let start = line_start(run);
-        let found = text.lines().enumerate().find(|(_, line)| line.starts_with(&start));
-        let (position, line) = found.ok_or_else(|| {
-            Error::new(format!("the sweep has no run called \"{run}\""))
-                .help(format!("`unbraid sweep status {}` prints their names", quoted(&self.path)))
-        })?;
-        planned(line, position + 1).map_err(|error| error.at(path.display()))
+        let of_before = || paths_in(&self.path.join(PLANS)).unwrap_or_default();
+        for path in std::iter::once(self.plan_path()).chain(of_before()) {
+            let text = read_text(&path)?;
+            if let Some((position, line)) = text.lines().enumerate().find(|(_, line)| line.starts_with(&start)) {
+                return planned(line, position + 1).map_err(|error| error.at(path.display()));
+            }
+        }
+        Err(Error::new(format!("the sweep has no run called \"{run}\""))
+            .help(format!("`unbraid sweep status {}` prints their names", quoted(&self.path))))
     }
 
     /// Claims on runs, shared by all sweeps of `OUT`.
@@ -164,6 +172,8 @@ impl SweepFolder {
 const BEST: &str = "best.txt";
 /// One line of JSON for each run.
 const PLAN: &str = "plan.jsonl";
+/// The folder of this plan and of all before it.
+const PLANS: &str = "plans";
 
 fn plan_text(plan: &Plan) -> String {
     let line = |run: &PlannedRun| serde_json::to_string(run).expect("a planned run is text") + "\n";
@@ -201,6 +211,10 @@ mod tests {
         assert_eq!((folder.read_plan().unwrap(), folder.best().as_deref()), (plan(), Some("mig")));
         assert_eq!(folder.read_planned("a-12").unwrap().name, "a-12");
         assert!(folder.read_planned("a").unwrap_err().to_string().contains("no run called \"a\""));
+        // Another plan of the same sweep leaves those who work by this one what they need.
+        let other = Plan { runs: plan().runs[..1].to_vec(), n_same: 0 };
+        SweepFolder::begin(out.path(), "grid", &other, None).unwrap();
+        assert_eq!((folder.read_plan().unwrap(), folder.read_planned("a-12").unwrap().name), (other, "a-12".into()));
         assert_eq!(folder.run_path("a-1"), out.path().canonicalize().unwrap().join("a-1"));
     }
 

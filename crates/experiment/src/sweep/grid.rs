@@ -38,7 +38,7 @@ impl Grid {
                     .help("wanted count = 20, or a list in place of the distribution"))
             }
             (None, Some(count)) => Err(Error::new(format!("\"count\" is {count}, but nothing is drawn at random"))
-                .help("wanted a setting such as framework.beta = { log_uniform = [0.1, 10.0] }")),
+                .help("wanted a setting such as framework.beta = { log_uniform = [0.1, 10.0] }, or uniform, whole or choice")),
             _ => Ok(grid),
         }
     }
@@ -97,8 +97,10 @@ impl Grid {
 /// Puts assignments into a config. Names come first: where a section gets another name than it has, its other settings, which are those of
 /// something else, fall away.
 pub fn assign(table: &mut Table, assignments: &[Assignment]) -> Result<()> {
-    let is_name = |(path, _): &&Assignment| path.ends_with(".name");
-    for (path, value) in assignments.iter().filter(is_name).chain(assignments.iter().filter(|one| !is_name(one))) {
+    let mut ordered: Vec<&Assignment> = assignments.iter().collect();
+    // Of names those of whole sections: what is named within one falls away with the section's other settings.
+    ordered.sort_by_key(|(path, _)| (!path.ends_with(".name"), path.matches('.').count()));
+    for (path, value) in ordered {
         let mut keys: Vec<&str> = path.split('.').collect();
         let last = keys.pop().unwrap_or_default();
         let mut place = &mut *table;
@@ -166,6 +168,15 @@ mod tests {
         assert!(message("count = 3\nseed = [1]").contains("nothing is drawn at random"));
         assert!(message("seed = []").contains("\"seed\" is an empty list"));
         assert!(message("count = 0").contains("\"count\" is 0"));
+    }
+
+    #[test]
+    fn what_all_grids_share_outlives_another_name() {
+        let mut table: Table = "[framework]\nname = 'beta_vae'\nbeta = 4.0".parse().unwrap();
+        let shared = ("framework.reconstruction.name".to_string(), Value::from("bce"));
+        let named = ("framework.name".to_string(), Value::from("factor_vae"));
+        assign(&mut table, &[shared, named]).unwrap();
+        assert_eq!(table, "[framework]\nname = 'factor_vae'\nreconstruction = { name = 'bce' }".parse().unwrap());
     }
 
     #[test]

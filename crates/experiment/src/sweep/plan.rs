@@ -4,7 +4,6 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use serde::{Deserialize, Serialize};
 use toml::{Table, Value};
-use unbraid_data::words::counted;
 use unbraid_data::{Error, Result};
 use unbraid_learn::{frameworks, optimisers};
 
@@ -73,17 +72,6 @@ impl Plan {
         }
         let n_same = configs.len() - runs.len();
         Self { runs: with_changes(runs), n_same }
-    }
-
-    /// The run that is called so.
-    pub fn find(&self, name: &str) -> Result<&PlannedRun> {
-        self.runs.iter().find(|run| run.name == name).ok_or_else(|| {
-            Error::new(format!(
-                "the sweep has no run called \"{name}\", but {} others",
-                counted(self.runs.len(), "run")
-            ))
-            .help("`unbraid sweep status FOLDER` prints their names")
-        })
     }
 }
 
@@ -224,8 +212,6 @@ mod tests {
         assert_eq!(plan.n_same, 2);
         let config = plan.runs[2].config().unwrap();
         assert_eq!((config.framework.name.as_str(), config.training.steps, config.seed), ("factor_vae", 5, 1));
-        assert_eq!(plan.find(&plan.runs[4].name).unwrap(), &plan.runs[4]);
-        assert!(plan.find("none").unwrap_err().to_string().contains("no run called \"none\""));
     }
 
     #[test]

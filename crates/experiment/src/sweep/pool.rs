@@ -28,6 +28,8 @@ pub const DISK_FULL: u8 = 74;
 pub const HELD: u8 = 75;
 /// The exit code of a worker that was asked to stop.
 const STOPPED: i32 = 130;
+/// The exit code of a worker with a bug: the next one would come to the same.
+const PANICKED: i32 = 101;
 
 /// A run whose process is killed so often is taken to be the cause of it.
 const MOST_KILLS: usize = 3;
@@ -210,7 +212,7 @@ impl<'a> Working<'a> {
             }
             Some(code) if code == i32::from(HELD) => self.held.push_back(run),
             Some(code) if code == i32::from(DISK_FULL) => return Err(disk_full(&output)),
-            Some(1 | 2) => self.fail(run, None, &output, watch)?,
+            Some(1 | 2 | PANICKED) => self.fail(run, None, &output, watch)?,
             // Only this run was stopped, by whoever did: it goes on from there.
             code => {
                 let n_kills = self.n_kills.entry(run).or_default();
@@ -219,9 +221,10 @@ impl<'a> Working<'a> {
                     self.waiting.push_front(run);
                 } else {
                     let error = format!(
-                        "its process was ended {} ({}): is there memory enough?",
+                        "its process was ended {} ({}): is there memory enough?{}",
                         counted(*n_kills, "time"),
-                        output.status
+                        output.status,
+                        told(&output).map_or(String::new(), |told| format!(" It said: {told}"))
                     );
                     self.fail(run, Some(error), &output, watch)?;
                 }
@@ -316,8 +319,83 @@ fn disk_full(output: &Output) -> Error {
 
 /// The error that a worker told before it ended, or that it ended without one.
 fn last_words(output: &Output) -> String {
+    told(output).unwrap_or_else(|| format!("its process ended without a word ({})", output.status))
+}
+
+/// The error that a worker told.
+fn told(output: &Output) -> Option<String> {
     let told = String::from_utf8_lossy(&output.stderr);
     let told = told.trim();
     let error = told.rsplit_once("error: ").map_or(told, |(_, error)| error);
-    if error.is_empty() { format!("its process ended without a word ({})", output.status) } else { error.to_string() }
+    (!error.is_empty()).then(|| error.to_string())
+}
+
+#[cfg(test)]
+mod tests {
+    use std::path::Path;
+
+    use super::*;
+
+    struct Nobody;
+
+    impl PoolWatch for Nobody {
+        fn look(&mut self, _snapshot: &Snapshot<'_>) {}
+
+        fn ended(&mut self, _run: &PlannedRun, _error: Option<&str>) {}
+
+        fn should_stop(&self) -> bool {
+            false
+        }
+    }
+
+    /// A pool of one run whose workers are this script, in a folder of their own.
+    fn pool(out: &Path, script: &str) -> Result<Summary> {
+        let run = PlannedRun { name: "a".to_string(), changes: Vec::new(), config: String::new() };
+        let plan = Plan { runs: vec![run], n_same: 0 };
+        let folder = SweepFolder::begin(out, "grid", &plan, None)?;
+        let command = |_: &str, where_held: WhereHeld| {
+            let mut command = Command::new("sh");
+            let held = if where_held == WhereHeld::Wait { "wait" } else { "leave" };
+            command.args(["-c", script, "worker", held]).current_dir(out);
+            command
+        };
+        Pool { folder: &folder, plan: &plan, jobs: 1, command: &command }.work(&mut Nobody)
+    }
+
+    fn error_of(script: &str) -> String {
+        let out = tempfile::tempdir().unwrap();
+        let summary = pool(out.path(), script).unwrap();
+        assert_eq!((summary.n_finished, summary.failed.len(), summary.is_stopped), (0, 1, false));
+        // The next start leaves it.
+        assert_eq!(pool(out.path(), "exit 0").unwrap().failed, summary.failed);
+        summary.failed[0].1.clone()
+    }
+
+    #[test]
+    fn a_killed_worker_is_started_again_and_a_run_that_always_kills_it_failed() {
+        let out = tempfile::tempdir().unwrap();
+        let summary = pool(out.path(), "[ -e begun ] && exit 0; touch begun; kill -9 $$").unwrap();
+        assert_eq!((summary.n_finished, summary.failed.len()), (1, 0));
+        let error = error_of("echo took it all >&2; kill -9 $$");
+        assert!(error.starts_with("its process was ended 3 times (signal: 9"), "{error}");
+        assert!(error.ends_with("is there memory enough? It said: took it all"), "{error}");
+    }
+
+    #[test]
+    fn a_bug_and_an_error_are_told_at_once() {
+        assert_eq!(error_of("[ -e begun ] && exit 0; touch begun; echo at line 5 >&2; exit 101"), "at line 5");
+        assert_eq!(error_of("echo 'a note\nerror: the loss is not finite' >&2; exit 1"), "the loss is not finite");
+    }
+
+    #[test]
+    fn a_run_that_another_works_on_is_waited_for_at_the_end_and_a_full_disk_stops_the_sweep() {
+        let out = tempfile::tempdir().unwrap();
+        let summary = pool(out.path(), "[ $1 = wait ] || exit 75").unwrap();
+        assert_eq!((summary.n_finished, summary.failed.len()), (1, 0));
+        let out = tempfile::tempdir().unwrap();
+        let error = pool(out.path(), "echo 'error: no space left' >&2; exit 74").unwrap_err();
+        assert!(error.is_about_a_full_disk() && error.to_string().starts_with("no space left\n"), "{error}");
+        // Nothing is remembered of it: the same command goes on.
+        assert_eq!(pool(out.path(), "exit 0").unwrap().n_finished, 1);
+    }
 }

@@ -5,9 +5,10 @@ use std::time::{Duration, Instant};
 
 use unbraid_data::Result;
 
-use super::claim::{Holder, Observed, Taking};
+use super::claim::{Claim, Holder, Observed, Taking};
 use super::folder::SweepFolder;
 use super::state::is_finished;
+use crate::run::is_held;
 use crate::run_once::run_once;
 use crate::train::Ending;
 use crate::watch::Watch;
@@ -21,8 +22,8 @@ pub enum Worked {
     FinishedBefore,
     /// The user stopped it, or cancelled the sweep; it can go on.
     Stopped,
-    /// Another process works on it.
-    Held(Holder),
+    /// Another process works on it; which one, where it claimed the run.
+    Held(Option<Holder>),
 }
 
 /// What is done about a run that another process works on.
@@ -39,7 +40,7 @@ const BETWEEN_TRIES: Duration = Duration::from_millis(500);
 /// How often it is looked whether the sweep was cancelled.
 const BETWEEN_LOOKS: Duration = Duration::from_secs(1);
 
-/// Carries a run of the sweep to its end. An error is kept with the sweep, but for that of a full disk, after which the same run can go on.
+/// Carries a run of the sweep to its end. An error of the run is kept with the sweep, but for that of a full disk, after which the same run can go on.
 /// `on_lost` is called where another process took the run over: nothing may be written from then on.
 pub fn work(
     folder: &SweepFolder,
@@ -48,43 +49,14 @@ pub fn work(
     watch: &mut dyn Watch,
     on_lost: fn(),
 ) -> Result<Worked> {
-    let worked = try_to_work(folder, run, where_held, watch, on_lost);
-    if let Err(error) = &worked
-        && !error.is_about_a_full_disk()
-    {
-        folder.write_failure(run, &error.to_string())?;
-    }
-    worked
-}
-
-fn try_to_work(
-    folder: &SweepFolder,
-    run: &str,
-    where_held: WhereHeld,
-    watch: &mut dyn Watch,
-    on_lost: fn(),
-) -> Result<Worked> {
     let config = folder.read_planned(run)?.config()?;
-    let (path, claims) = (folder.run_path(run), folder.claims());
     let mut watch = SweepWatch::new(folder, watch);
-    let mut observed = Observed::default();
-    let claim = loop {
-        if is_finished(&path) {
-            return Ok(Worked::FinishedBefore);
-        }
-        match claims.take(run, &mut observed, on_lost)? {
-            Taking::Held(claim) => break claim,
-            Taking::By(holder) if where_held == WhereHeld::Leave => return Ok(Worked::Held(holder)),
-            Taking::By(_) if watch.should_stop() => return Ok(Worked::Stopped),
-            Taking::By(_) => std::thread::sleep(BETWEEN_TRIES),
-        }
+    let claim = match claimed(folder, run, where_held, &watch, on_lost)? {
+        Ok(claim) => claim,
+        Err(worked) => return Ok(worked),
     };
-    // Another may have finished it between the look and the claim.
-    if is_finished(&path) {
-        claim.finish();
-        return Ok(Worked::FinishedBefore);
-    }
-    match run_once(&config, &path, &mut watch) {
+    let ending = run_once(&config, &folder.run_path(run), &mut watch);
+    match ending {
         Ok(Ending::Finished) => {
             claim.finish();
             Ok(Worked::Finished)
@@ -95,11 +67,53 @@ fn try_to_work(
         }
         Ok(Ending::Stopped(_)) => claim.release().map(|()| Worked::Stopped),
         Err(error) => {
+            let is_kept = error.is_about_a_full_disk() || folder.write_failure(run, &error.to_string()).is_ok();
             // The first error is the one to report; a claim that stays is that of a process that is gone.
             let _ = claim.release();
-            Err(error)
+            Err(if is_kept { error } else { error.more_help("nor could this error be kept") })
         }
     }
+}
+
+/// The claim on a run that is to be worked on; else what came of it.
+fn claimed(
+    folder: &SweepFolder,
+    run: &str,
+    where_held: WhereHeld,
+    watch: &SweepWatch<'_>,
+    on_lost: fn(),
+) -> Result<std::result::Result<Claim, Worked>> {
+    let (path, claims) = (folder.run_path(run), folder.claims());
+    let mut observed = Observed::default();
+    let claim = loop {
+        if is_finished(&path) {
+            return Ok(Err(Worked::FinishedBefore));
+        }
+        if watch.should_stop() {
+            return Ok(Err(Worked::Stopped));
+        }
+        match claims.take(run, &mut observed, on_lost)? {
+            Taking::Held(claim) => break claim,
+            Taking::By(holder) if where_held == WhereHeld::Leave => return Ok(Err(Worked::Held(Some(holder)))),
+            Taking::By(_) => std::thread::sleep(BETWEEN_TRIES),
+        }
+    };
+    // Who goes on with a run by hand claims nothing, and a process that was killed may take a moment to let go of it.
+    while is_held(&path) {
+        if where_held == WhereHeld::Leave {
+            return claim.release().map(|()| Err(Worked::Held(None)));
+        }
+        if watch.should_stop() {
+            return claim.release().map(|()| Err(Worked::Stopped));
+        }
+        std::thread::sleep(BETWEEN_TRIES);
+    }
+    // Another may have finished it between the look and the claim.
+    if is_finished(&path) {
+        claim.finish();
+        return Ok(Err(Worked::FinishedBefore));
+    }
+    Ok(Ok(claim))
 }
 
 /// Looks on, hands everything on to another, and stops where the sweep was cancelled.

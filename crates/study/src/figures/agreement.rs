@@ -1,12 +1,11 @@
 //! How scores go together over runs: heatmaps of correlations, and scatter plots against scores that need no factors.
 
-use unbraid_data::words::{counted, listed};
-use unbraid_metrics::Better;
+use unbraid_data::words::counted;
 use unbraid_report::figures::heatmap::heatmap_over;
 use unbraid_report::figures::{ScatterAxis, ScatterGrid, scatter_grid};
 
-use super::{Drawn, Figure, counts_text};
-use crate::chosen_scores::{better, first_to_look_at, unsupervised};
+use super::{Drawn, Figure, counts_text, lower_is_better};
+use crate::chosen_scores::{first_to_look_at, unsupervised};
 use crate::statistics::agreement::{of_metrics, of_named, with_unsupervised};
 use crate::statistics::correlations::{Coefficient, Correlations, LEAST_RUNS};
 use crate::table::{ScoreColumn, StudyTable};
@@ -28,7 +27,12 @@ pub fn metrics(table: &StudyTable, dataset: usize, coefficient: Coefficient) -> 
         dataset,
         &found,
         &format!("{words} of metrics on {label}"),
-        "1 where two metrics put runs in the same order, −1 in the opposite one",
+        match coefficient {
+            Coefficient::Spearman => "1 where two metrics put runs in the same order, −1 in the opposite one",
+            Coefficient::Pearson => {
+                "1 where one metric is a rising straight line of the other; T3 has one figure over all its datasets together"
+            }
+        },
     )
 }
 
@@ -75,11 +79,9 @@ fn drawn(table: &StudyTable, dataset: usize, found: &Correlations, title: &str, 
     }
     let counts = counts_text(found, "run");
     let canvas = heatmap_over(&format!("{title}: {counts}"), &found.matrix(), -1.0, 1.0);
-    let is_low = |name: &&String| table.score(name).is_some_and(|score| better(score) == Better::Low);
-    let low: Vec<&str> = found.rows.iter().filter(is_low).map(String::as_str).collect();
-    let low = if low.is_empty() { String::new() } else { format!(" Lower is better of {}.", listed(&low)) };
     let caption = format!(
-        "{title}, over {counts}: {says}.{low} A dash: fewer than {LEAST_RUNS} runs have both, or one is constant."
+        "{title}, over {counts}: {says}.{} A dash: fewer than {LEAST_RUNS} runs have both, or one is constant.",
+        lower_is_better(table, &found.rows)
     );
     Ok(Figure { name: "correlations".to_string(), caption, canvas })
 }

@@ -61,7 +61,7 @@ pub fn variance_explained(table: &StudyTable) -> Drawn {
     let canvas = heatmap_over(&format!("Share of the variance explained: {n_runs} each"), &matrix, 0.0, 1.0);
     let caption = format!(
         "Share of the variance of each score that is known once one knows the objective, and once one knows all settings but the seed ({n_runs} \
-         for each number). What is left is the seed. A dash: not two groups with two runs each, or a score that is the same everywhere."
+         for each number). What is left is the seed. A dash: not two groups with two runs each, a score that is the same everywhere, or one that was not measured."
     );
     Ok(Figure { name: "variance_explained".to_string(), caption, canvas })
 }

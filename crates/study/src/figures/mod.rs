@@ -7,10 +7,14 @@ pub mod transfer;
 pub mod violins;
 
 use unbraid_data::Result;
+use unbraid_data::words::listed;
+use unbraid_metrics::Better;
 use unbraid_report::Canvas;
 use unbraid_report::page::PageFigure;
 
+use crate::chosen_scores::better;
 use crate::statistics::correlations::Correlations;
+use crate::table::StudyTable;
 
 /// A picture of the study.
 #[derive(Debug, Clone, PartialEq)]
@@ -36,6 +40,13 @@ impl Figure {
             narrow: None,
         })
     }
+}
+
+/// ` Lower is better of fairness.`, with the space before it; nothing where that is so of none.
+fn lower_is_better(table: &StudyTable, scores: &[String]) -> String {
+    let is_low = |name: &&String| table.score(name).is_some_and(|score| better(score) == Better::Low);
+    let low: Vec<&str> = scores.iter().filter(is_low).map(String::as_str).collect();
+    if low.is_empty() { String::new() } else { format!(" Lower is better of {}.", listed(&low)) }
 }
 
 /// `75 runs`, or `60 to 75 runs` where pairs differ in how many have both.

@@ -27,8 +27,8 @@ pub fn bars(table: &StudyTable) -> Drawn {
     );
     let caption = format!(
         "{title}: chosen by one metric on one dataset and tried on another seed, by another metric or on another dataset, over all draws from {} \
-         runs. Half is no better than chance. T2 counts equal scores as won and may draw the good setting itself, which puts its shares a \
-         little higher than the same runs would have here.",
+         runs. Half is no better than chance. T2 counts equal scores as won and may draw the good setting itself, which puts its shares \
+         higher than the same runs would have here, the more so the fewer settings there are.",
         found.n_runs
     );
     Ok(Figure { name: "random_good".to_string(), caption, canvas })

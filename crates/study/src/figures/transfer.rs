@@ -3,7 +3,7 @@
 use unbraid_data::words::counted;
 use unbraid_report::figures::heatmap::heatmap_over;
 
-use super::{Drawn, Figure, counts_text};
+use super::{Drawn, Figure, counts_text, lower_is_better};
 use crate::statistics::correlations::Correlations;
 use crate::statistics::transfer::{LEAST_SETTINGS, across_datasets, across_metrics};
 use crate::table::{ScoreColumn, StudyTable};
@@ -14,7 +14,9 @@ pub fn metrics(table: &StudyTable, dataset: usize) -> Drawn {
     let label = &table.datasets().labels[dataset];
     let n_settings = table.settings().among(&table.datasets().runs_of(dataset)).len();
     let question = format!("Do good settings on {label} stay good by another metric?");
-    drawn(&found, &format!("Settings by other metrics, {label}"), &question, n_settings)
+    let mut figure = drawn(&found, &format!("Settings by other metrics, {label}"), &question, n_settings)?;
+    figure.caption += &lower_is_better(table, &found.rows);
+    Ok(figure)
 }
 
 /// From dataset to dataset by one metric.
@@ -28,9 +30,10 @@ pub fn datasets(table: &StudyTable, score: &ScoreColumn) -> Drawn {
 
 fn drawn(found: &Correlations, title: &str, question: &str, n_settings: usize) -> Drawn {
     if !found.tells_something() {
-        let (settings, are) = (counted(n_settings, "setting"), if n_settings == 1 { "is" } else { "are" });
         return Err(format!(
-            "{question} Needs {LEAST_SETTINGS} settings that both have, and there {are} {settings} in all."
+            "{question} Needs two that share {LEAST_SETTINGS} settings whose scores differ, of {} in all for {}.",
+            counted(n_settings, "setting"),
+            found.rows.join(", ")
         ));
     }
     let counts = counts_text(found, "setting");

@@ -90,6 +90,12 @@ fn complete_pairs(a: &[Option<f64>], b: &[Option<f64>]) -> (Vec<f64>, Vec<f64>) 
 }
 
 impl Correlations {
+    /// The correlation of a row and a column by their names; none where there is none.
+    pub fn between(&self, row: &str, column: &str) -> Option<f64> {
+        let place = |names: &[String], wanted: &str| names.iter().position(|name| name == wanted);
+        self.values[[place(&self.rows, row)?, place(&self.columns, column)?]]
+    }
+
     /// Whether any pair has a correlation that is not of a column with itself.
     pub fn tells_something(&self) -> bool {
         let is_other = |(row, column): (usize, usize)| self.rows[row] != self.columns[column];

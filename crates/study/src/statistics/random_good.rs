@@ -4,7 +4,8 @@
 //! A seed, a metric and a dataset are drawn, and the setting that scores best among the runs of that seed is kept. A run of it is then set against a
 //! run of another setting that is drawn at random, by the same or another metric, on the same or another dataset; on the same dataset,
 //! runs of the seed that chose are left out of both. All draws are counted instead of some being made, and each source and target has the same
-//! weight. Departures from T2: equal scores count half where T2 counts them as won, and the setting is not set against itself.
+//! weight. Departures from T2: equal scores count half where T2 counts them as won, the setting is not set against itself, and runs of all seeds are
+//! set against each other, where T2 leaves open whether both have the same one; on another dataset that may be the seed that chose.
 
 use std::collections::BTreeMap;
 

@@ -2,8 +2,8 @@
 
 use std::path::Path;
 
-use unbraid_data::Result;
 use unbraid_data::words::shell_word;
+use unbraid_data::{Error, Result};
 use unbraid_experiment::sweep::folder::SweepFolder;
 use unbraid_experiment::sweep::plan::Plan;
 use unbraid_experiment::sweep::state::is_finished;
@@ -17,7 +17,9 @@ pub fn run(folder: &SweepFolder, plan: &Plan, data_root: Option<&Path>) -> Resul
     // Whoever runs the command may be in another folder.
     let folder = SweepFolder::open(folder.path())?;
     let data_root = data_root.and_then(|path| path.canonicalize().ok());
-    let worker = worker(&folder, 1, data_root.as_deref())?;
+    let mut worker = worker(&folder, 1, data_root.as_deref())?;
+    let here = std::env::current_dir();
+    worker.arg("--cwd").arg(here.map_err(|error| Error::failure(format!("this folder has no path: {error}")))?);
     let words = std::iter::once(worker.get_program()).chain(worker.get_args());
     let start: Vec<String> = words.map(|word| shell_word(&word.to_string_lossy())).collect();
     for run in plan.runs.iter().filter(|run| !is_finished(&folder.run_path(&run.name))) {

@@ -6,7 +6,7 @@ use std::process::Command;
 use unbraid_data::words::{counted, quoted};
 use unbraid_data::{Error, Result};
 use unbraid_experiment::sweep::folder::SweepFolder;
-use unbraid_experiment::sweep::plan::Plan;
+use unbraid_experiment::sweep::plan::{Plan, PlannedRun};
 use unbraid_experiment::sweep::pool::{Pool, Summary};
 use unbraid_experiment::sweep::state::{BestBy, is_finished};
 use unbraid_experiment::sweep::work::WhereHeld;
@@ -37,7 +37,10 @@ pub fn work(
     data_root: Option<&Path>,
 ) -> Result<(Summary, Option<String>)> {
     let n_threads = rayon::current_num_threads();
-    let n_left = plan.runs.iter().filter(|run| !is_finished(&folder.run_path(&run.name))).count();
+    let failed = folder.failed()?;
+    let is_left =
+        |run: &&PlannedRun| failed.binary_search(&run.name).is_err() && !is_finished(&folder.run_path(&run.name));
+    let n_left = plan.runs.iter().filter(is_left).count();
     let jobs = match jobs {
         Some(0) => return Err(Error::new("--jobs is 0").help("wanted 1 or more")),
         Some(jobs) => jobs,

@@ -8,6 +8,7 @@ mod run;
 mod status;
 mod submit;
 
+use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
 use std::process::Command as Process;
 
@@ -116,7 +117,9 @@ fn sweep(path: &Path, arguments: &Arguments, data_root: Option<&Path>) -> Result
         return dry_run(&plan, &arguments.out);
     }
     let name = as_folder_name(&path.file_stem().unwrap_or("sweep".as_ref()).to_string_lossy());
+    let before = SweepFolder::open(&arguments.out.join("sweeps").join(&name)).and_then(|folder| folder.read_plan());
     let folder = SweepFolder::begin(&arguments.out, &name, &plan, file.best.as_deref())?;
+    tell_other_plan(&folder, before.ok().as_ref(), &plan);
     folder.uncancel()?;
     if arguments.retry_failed {
         folder.forget_failures()?;
@@ -128,6 +131,19 @@ fn sweep(path: &Path, arguments: &Arguments, data_root: Option<&Path>) -> Result
         return export::run(&folder, &plan, data_root);
     }
     local::run(&folder, &plan, arguments.jobs, data_root)
+}
+
+/// Says where the sweep of this name had runs that it has no longer: it was changed, or is another one of the same name.
+fn tell_other_plan(folder: &SweepFolder, before: Option<&Plan>, plan: &Plan) {
+    let names: BTreeSet<&str> = plan.runs.iter().map(|run| run.name.as_str()).collect();
+    let n_gone = before.map_or(0, |before| before.runs.iter().filter(|run| !names.contains(run.name.as_str())).count());
+    if n_gone > 0 {
+        let (gone, place) = (counted(n_gone, "other run"), quoted(folder.path()));
+        tell(format!(
+            "note: {place} was planned with {gone} before; these stay where they are, and its status is now that of {}",
+            counted(plan.runs.len(), "run")
+        ));
+    }
 }
 
 /// Prints the runs, and what they would take.

@@ -1,14 +1,17 @@
 //! `unbraid sweep run`: single runs of a sweep, one after another, as workers and schedulers do.
 
+use std::collections::{BTreeMap, VecDeque};
 use std::io::{ErrorKind, Read, stdin};
 use std::path::PathBuf;
 
-use unbraid_data::words::counted;
+use unbraid_data::whole_file::read_text;
+use unbraid_data::words::{counted, quoted};
 use unbraid_data::{Error, Result};
 use unbraid_experiment::Watch;
 use unbraid_experiment::sweep::folder::SweepFolder;
 use unbraid_experiment::sweep::plan::PlannedRun;
 use unbraid_experiment::sweep::pool::{DISK_FULL, HELD};
+use unbraid_experiment::sweep::state::is_finished;
 use unbraid_experiment::sweep::work::{WhereHeld, Worked, work};
 
 use crate::Outcome;
@@ -24,6 +27,10 @@ pub struct Arguments {
     /// The runs, by their names; all where left out
     runs: Vec<String>,
 
+    /// The runs, by a file with one name a line
+    #[arg(long, value_name = "FILE", conflicts_with = "runs")]
+    list: Option<PathBuf>,
+
     /// Work on every N-th run, counted from this one (0 to N - 1)
     #[arg(long, value_name = "K", requires = "tasks", conflicts_with = "runs")]
     task: Option<usize>,
@@ -31,6 +38,10 @@ pub struct Arguments {
     /// N, how many tasks share the runs
     #[arg(long, value_name = "N", requires = "task")]
     tasks: Option<usize>,
+
+    /// Work in this folder, where relative paths in configs begin
+    #[arg(long, value_name = "FOLDER")]
+    cwd: Option<PathBuf>,
 
     /// Say nothing, and stop when the input ends: as `unbraid sweep` starts it, for one run
     #[arg(long, hide = true)]
@@ -44,6 +55,10 @@ pub struct Arguments {
 /// Carries out the command.
 pub fn run(arguments: &Arguments) -> Result<Outcome> {
     let folder = SweepFolder::open(&arguments.folder)?;
+    if let Some(cwd) = &arguments.cwd {
+        std::env::set_current_dir(cwd)
+            .map_err(|error| Error::new(format!("{} cannot be worked in: {error}", quoted(cwd))))?;
+    }
     match (arguments.worker, arguments.runs.as_slice()) {
         (true, [run]) => work_quietly(&folder, run, if arguments.wait { WhereHeld::Wait } else { WhereHeld::Leave }),
         (true, _) => Err(Error::new("a worker works on one run").help("give the name of one")),
@@ -56,14 +71,25 @@ fn chosen(folder: &SweepFolder, arguments: &Arguments) -> Result<Vec<PlannedRun>
     if !arguments.runs.is_empty() {
         return arguments.runs.iter().map(|run| folder.read_planned(run)).collect();
     }
-    let runs = folder.read_plan()?.runs;
-    match (arguments.task, arguments.tasks) {
-        (Some(task), Some(tasks)) if task < tasks => Ok(runs.into_iter().skip(task).step_by(tasks).collect()),
+    let planned = folder.read_plan()?.runs;
+    let names: Vec<String> = match &arguments.list {
+        Some(list) => read_text(list)?.lines().map(str::to_string).collect(),
+        None => planned.iter().map(|run| run.name.clone()).collect(),
+    };
+    let names: Vec<String> = match (arguments.task, arguments.tasks) {
+        (Some(task), Some(tasks)) if task < tasks => names.into_iter().skip(task).step_by(tasks).collect(),
         (Some(task), Some(tasks)) => {
-            Err(Error::new(format!("--task is {task}, of {tasks}")).help("tasks are counted from 0"))
+            return Err(Error::new(format!("--task is {task}, of {tasks}")).help("tasks are counted from 0"));
         }
-        _ => Ok(runs),
-    }
+        _ => names,
+    };
+    let planned: BTreeMap<&str, &PlannedRun> = planned.iter().map(|run| (run.name.as_str(), run)).collect();
+    let find = |run: &String| match planned.get(run.as_str()) {
+        Some(planned) => Ok((*planned).clone()),
+        // One of a plan that was changed since.
+        None => folder.read_planned(run),
+    };
+    names.iter().map(find).collect()
 }
 
 /// Works on one run for a sweep on this machine, which reads what came of it off the exit code.
@@ -86,15 +112,21 @@ fn work_quietly(folder: &SweepFolder, run: &str, where_held: WhereHeld) -> Resul
     }
 }
 
-/// Works on runs one after another; those that another process works on come last, and are waited for.
+/// Works on runs one after another; those at which a process was killed come after all others, and last those that another process works on, which
+/// are waited for.
 fn work_on_all(folder: &SweepFolder, runs: &[PlannedRun]) -> Result<Outcome> {
     let mut watcher = Watcher::new()?;
     let mut held = Vec::new();
     let mut n_failed = 0;
-    let turns = runs.iter().map(|run| (run, WhereHeld::Leave)).collect::<Vec<_>>();
-    let mut left = std::collections::VecDeque::from(turns);
+    let mut left = VecDeque::new();
+    let mut after = Vec::new();
+    for run in runs {
+        let turn = (run, WhereHeld::Leave);
+        if folder.claims().is_left(&run.name)? { after.push(turn) } else { left.push_back(turn) }
+    }
+    left.extend(after);
     while let Some((run, where_held)) = left.pop_front() {
-        if folder.failure(&run.name).is_some() {
+        if folder.failure(&run.name).is_some() && !is_finished(&folder.run_path(&run.name)) {
             tell(format!("{} failed before; `unbraid sweep FILE --retry-failed` tries it again", run.name));
             n_failed += 1;
         } else {
@@ -104,11 +136,18 @@ fn work_on_all(folder: &SweepFolder, runs: &[PlannedRun]) -> Result<Outcome> {
                 Ok(Worked::FinishedBefore) => watcher.note("finished before"),
                 Ok(Worked::Stopped) => {
                     watcher.finish();
-                    tell("stopped and saved; the same command goes on");
+                    tell(if folder.is_cancelled() {
+                        "the sweep was cancelled; `unbraid sweep FILE.toml` takes that back and goes on"
+                    } else {
+                        "stopped and saved; the same command goes on"
+                    });
                     return Ok(Outcome::Stopped);
                 }
                 Ok(Worked::Held(holder)) => {
-                    watcher.note(&format!("process {} on {} works on it: it comes last", holder.process, holder.host));
+                    let who = holder.map_or("another process".to_string(), |holder| {
+                        format!("process {} on {}", holder.process, holder.host)
+                    });
+                    watcher.note(&format!("{who} works on it: it comes last"));
                     held.push((run, WhereHeld::Wait));
                 }
                 Err(error) if error.is_about_a_full_disk() => return Err(error),

@@ -38,10 +38,11 @@ pub fn by_value(table: &StudyTable, dataset: usize, column: &SettingColumn, scor
     } else {
         vec![(String::new(), runs.clone())]
     };
-    let mut panels = Vec::new();
+    let (mut panels, mut n_runs) = (Vec::new(), 0);
     for (of_part, runs) in &parts {
         let groups = groups_by_value(column, runs);
         if groups.len() >= 2 {
+            n_runs += runs.len();
             panels.extend(scores.iter().filter_map(|score| panel(score, &format!("{}{of_part}", score.name), &groups)));
         }
     }
@@ -52,7 +53,7 @@ pub fn by_value(table: &StudyTable, dataset: usize, column: &SettingColumn, scor
         &format!("Scores by {} on {label}", column.name),
         "The spread is over seeds and over what else differs",
         &panels,
-        runs.len(),
+        n_runs,
     )
 }
 

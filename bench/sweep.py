@@ -76,12 +76,12 @@ def workers_of(process):
 
 
 def disturbed(binary, file, out, jobs, rng):
-    """Starts the sweep again and again, and kills now it, now some of its workers. Finished runs must stay the very files they were."""
-    kills = {"sweep": 0, "worker": 0}
+    """Starts the sweep again and again, and kills now it, now some of its workers. Finished runs must stay the very files they were. A run whose process was killed three times counts as failed, and is tried again."""
+    kills = {"sweep": 0, "worker": 0, "run three times": 0}
     finished = {}
     began = time.time()
     while True:
-        process = subprocess.Popen([binary, "sweep", file, "--out", out, "--jobs", str(jobs)], stdout=subprocess.DEVNULL, stderr=subprocess.PIPE)
+        process = subprocess.Popen([binary, "sweep", file, "--out", out, "--jobs", str(jobs), "--retry-failed"], stdout=subprocess.DEVNULL, stderr=subprocess.PIPE)
         until = time.time() + rng.uniform(0.5, 15.0)
         while time.time() < until and process.poll() is None:
             time.sleep(rng.uniform(0.01, 0.4))
@@ -93,15 +93,19 @@ def disturbed(binary, file, out, jobs, rng):
                 except ProcessLookupError:
                     pass
         if process.poll() is not None:
-            break
-        process.kill()
-        process.wait()
-        kills["sweep"] += 1
+            errors = process.stderr.read().decode()
+            failed = [line for line in errors.splitlines() if line.startswith("failed: ")]
+            if process.returncode == 0:
+                break
+            assert failed and all("its process was ended 3 times" in line for line in failed), (process.returncode, errors[-2000:])
+            kills["run three times"] += len(failed)
+        else:
+            process.kill()
+            process.wait()
+            kills["sweep"] += 1
         for page in out.glob("*/report.html"):
             number = page.stat().st_ino, page.stat().st_mtime_ns
             assert finished.setdefault(page.parent.name, number) == number, f"{page} was written again"
-    errors = process.stderr.read().decode()
-    assert process.returncode == 0, (process.returncode, errors[-2000:])
     for name, number in finished.items():
         page = (out / name / "report.html").stat()
         assert (page.st_ino, page.st_mtime_ns) == number, f"{name} was written again"
@@ -165,7 +169,7 @@ def main():
         print(f"undisturbed: {len(calm)} runs in {time.time() - began:.0f} s", flush=True)
         kills, secs = disturbed(arguments.binary, file, folder / "wild", arguments.jobs, random.Random(arguments.seed))
         wild = digests(folder / "wild")
-        print(f"disturbed: {kills['sweep']} kills of the sweep and {kills['worker']} of workers, {len(wild)} runs in {secs:.0f} s", flush=True)
+        print(f"disturbed: {kills['sweep']} kills of the sweep and {kills['worker']} of workers, {kills['run three times']} times three of the same run; {len(wild)} runs in {secs:.0f} s", flush=True)
         assert calm == wild, "the bytes differ"
         print(f"the same bytes of all {len(wild)} runs, each finished once")
         n_listed, secs, again = listing(arguments.binary, folder, folder / "calm", arguments.listed)

@@ -4,6 +4,8 @@
 
 mod support;
 
+use std::path::PathBuf;
+
 use serde_json::Value;
 use support::Place;
 
@@ -74,6 +76,15 @@ fn a_study_is_a_page_and_a_table_with_a_row_for_each_run() {
     };
     let again = std::fs::read_to_string(place.path("again/runs.csv")).unwrap();
     assert_eq!(rows(&again), rows(&csv));
+    // A run whose codes were removed to save space takes part in all but UDR.
+    let of_vae = |path: &PathBuf| path.to_string_lossy().contains("-vae-s1-");
+    let runs = std::fs::read_dir(place.path("runs")).unwrap().map(|run| run.unwrap().path());
+    std::fs::remove_file(runs.filter(of_vae).last().unwrap().join("codes.npy")).unwrap();
+    let output = place.run(&["study", "runs", "--out", "without"]);
+    let told = String::from_utf8_lossy(&output.stderr);
+    assert!(output.status.success() && told.contains("note: 1 run without udr: their codes were removed"), "{told}");
+    let table = std::fs::read_to_string(place.path("without/runs.csv")).unwrap();
+    assert_eq!(table.lines().count(), 13);
 }
 
 #[test]

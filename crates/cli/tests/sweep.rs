@@ -197,6 +197,16 @@ fn a_dry_run_prints_runs_and_hours_and_trains_nothing() {
 }
 
 #[test]
+fn a_dry_run_leaves_out_datasets_that_are_not_here_and_estimates_the_others() {
+    let place = place();
+    let grids = "[[grid]]\nmodel.latents = [2, 3]\n[[grid]]\ndataset.name = 'cars3d'\nmodel.latents = [2, 3, 4]\n";
+    place.write("files.toml", SWEEP.split("[[grid]]").next().unwrap().to_string() + grids);
+    let said = place.output(&["sweep", "files.toml", "--dry-run"]);
+    assert!(said.contains("\n9 runs on cars3d left out: "), "{said}");
+    assert!(said.contains("training 6 runs takes about "), "{said}");
+}
+
+#[test]
 fn commands_work_on_one_run_each_and_a_run_that_is_held_is_left_to_its_holder() {
     let place = place();
     let said = place.output(&["sweep", "grid.toml", "--export", "commands", "--out", "my runs"]);

@@ -147,12 +147,18 @@ impl LeftOut {
 }
 
 /// Scores each run beside the others that differ from it by the seed alone, by how alike their latents are (UDR); nothing where the user asks to
-/// stop. Runs that stand alone, or whose codes are of other images, keep the reason why they have no such score.
+/// stop. Runs that stand alone, or whose codes are of other images, keep the reason why they have no such score; those whose codes are gone or cannot
+/// be read are noted.
 pub fn add_udr(gathered: &mut Gathered, watch: &mut dyn Watch) -> Result<Option<()>> {
     let table = StudyTable::new(&gathered.runs)?;
     let mut groups: BTreeMap<(usize, usize), Vec<usize>> = BTreeMap::new();
+    let mut without = Vec::new();
     for run in 0..table.n_runs() {
-        groups.entry((table.datasets().of_runs[run], table.settings().of_runs[run])).or_default().push(run);
+        if gathered.folders[run].codes_path().is_file() {
+            groups.entry((table.datasets().of_runs[run], table.settings().of_runs[run])).or_default().push(run);
+        } else {
+            without.push((1, "their codes were removed".to_string()));
+        }
     }
     let groups: Vec<&[usize]> =
         groups.values().flat_map(|group| in_groups(group)).filter(|group| group.len() > 1).collect();
@@ -163,7 +169,13 @@ pub fn add_udr(gathered: &mut Gathered, watch: &mut dyn Watch) -> Result<Option<
         }
         watch.progress(n_done as u64);
         let paths: Vec<PathBuf> = group.iter().map(|&run| gathered.folders[run].path().to_path_buf()).collect();
-        let inputs = read_inputs(&paths, &Reading::default())?;
+        let inputs = match read_inputs(&paths, &Reading::default()) {
+            Ok(inputs) => inputs,
+            Err(error) => {
+                without.push((group.len(), error.to_string().lines().next().unwrap_or_default().to_string()));
+                continue;
+            }
+        };
         let choice = Choice { metrics: Which::named(["udr"]), ..Choice::default() };
         for (&run, evaluation) in group.iter().zip(evaluate(&inputs, &choice, &mut Nobody)?) {
             let scores = &mut gathered.runs[run].scores;
@@ -172,6 +184,13 @@ pub fn add_udr(gathered: &mut Gathered, watch: &mut dyn Watch) -> Result<Option<
             scores.extend(evaluation.scores);
         }
     }
+    let mut reasons: BTreeMap<String, usize> = BTreeMap::new();
+    for (n_runs, why) in without {
+        *reasons.entry(why).or_default() += n_runs;
+    }
+    let notes: Vec<String> =
+        reasons.iter().map(|(why, n_runs)| format!("{} without udr: {why}", counted(*n_runs, "run"))).collect();
+    gathered.notes.extend(notes);
     Ok(Some(()))
 }
 

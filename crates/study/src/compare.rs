@@ -269,7 +269,8 @@ fn told_of_tests(n_tests: usize) -> String {
     )
 }
 
-fn p_text(p: Option<f64>) -> String {
+/// A p-value by four digits, with the least that is told in numbers; a dash where there is none.
+pub(crate) fn p_text(p: Option<f64>) -> String {
     match p {
         None => "–".to_string(),
         Some(p) if p < LEAST_P => format!("< {LEAST_P}"),

@@ -8,6 +8,7 @@ use unbraid_report::page::PageTable;
 use unbraid_report::tables::score_text;
 
 use crate::chosen_scores::{better, supervised, unsupervised};
+use crate::compare::p_text;
 use crate::figures::{explained as shares, random_good as bars};
 use crate::statistics::random_good::{MOVES, RandomGood};
 use crate::statistics::selection::selected as select;
@@ -32,7 +33,7 @@ pub(crate) fn explained(table: &StudyTable) -> PageTable {
                 Ok(found) => cells.extend([
                     format!("{:.1} %", 100.0 * found.share),
                     format!("{:.1} %", 100.0 * found.by_chance),
-                    found.p_value.map_or("–".to_string(), |p| format!("{p:.4}")),
+                    p_text(found.p_value),
                     found.n_runs.to_string(),
                     found.n_groups.to_string(),
                 ]),

@@ -46,11 +46,13 @@ pub fn tell_measured_differently(table: &StudyTable) {
 pub fn run(arguments: &Arguments) -> Result<Outcome> {
     let mut gathered = gather(&arguments.folders)?;
     gathered.notes.iter().for_each(|note| tell(format!("note: {note}")));
+    let n_told = gathered.notes.len();
     let mut watcher = Watcher::new()?;
     if add_udr(&mut gathered, &mut watcher)?.is_none() {
         return Ok(Outcome::Stopped);
     }
     watcher.finish();
+    gathered.notes[n_told..].iter().for_each(|note| tell(format!("note: {note}")));
     let table = StudyTable::new(&gathered.runs)?;
     create_folder(&arguments.out)?;
     let [page, csv, parquet] = ["study.html", "runs.csv", "runs.parquet"].map(|name| arguments.out.join(name));

@@ -28,11 +28,16 @@ mod t1_table_6_1;
 mod t2_figure_1;
 mod t2_figure_2;
 mod t2_figure_3;
+mod t2_figure_4;
+mod t2_figure_5;
 mod t2_random_good;
 mod t2_runs;
 mod t2_variance_explained;
+mod t3_figure_4_1;
 mod t3_figure_4_5;
 mod t3_figure_5_4;
+mod t3_figure_6_1;
+mod t3_figure_7_2;
 mod t3_setups;
 mod t3_table_6_1;
 mod t3_table_6_2;
@@ -44,6 +49,7 @@ mod t3_tables;
 mod t4_example_3_20;
 mod t4_figure_3_4;
 mod t4_figure_3_7;
+mod t4_figure_4_4;
 mod t4_figures;
 mod t4_setups;
 mod t4_table_3_2;
@@ -86,19 +92,24 @@ pub const REPRODUCTIONS: &[Entry] = &[
     t1_figure_7_2::ENTRY,
     t1_figure_7_3::ENTRY,
     t1_figure_7_6::ENTRY,
+    t2_figure_1::ENTRY,
+    t2_figure_2::ENTRY,
+    t2_figure_3::ENTRY,
+    t2_figure_4::ENTRY,
+    t2_figure_5::ENTRY,
+    t2_variance_explained::ENTRY,
+    t2_random_good::ENTRY,
     t3_table_6_1::ENTRY,
     t3_table_6_2::ENTRY,
     t3_table_7_1::ENTRY,
     t3_table_7_2::ENTRY,
     t3_table_7_3::ENTRY,
     t3_table_7_4::ENTRY,
-    t2_figure_1::ENTRY,
-    t2_figure_2::ENTRY,
-    t2_figure_3::ENTRY,
-    t2_variance_explained::ENTRY,
-    t2_random_good::ENTRY,
+    t3_figure_4_1::ENTRY,
     t3_figure_4_5::ENTRY,
     t3_figure_5_4::ENTRY,
+    t3_figure_6_1::ENTRY,
+    t3_figure_7_2::ENTRY,
     t4_example_3_20::ENTRY,
     t4_table_3_2::ENTRY,
     t4_table_3_3::ENTRY,
@@ -106,6 +117,7 @@ pub const REPRODUCTIONS: &[Entry] = &[
     t4_table_4_2::ENTRY,
     t4_figure_3_4::ENTRY,
     t4_figure_3_7::ENTRY,
+    t4_figure_4_4::ENTRY,
 ];
 
 /// One row of the list of reproductions.

@@ -9,7 +9,7 @@ use unbraid_report::figures::points::XAxis;
 
 use super::planned::{Runs, datasets, means, slope};
 use super::run_figures::over_number;
-use super::t2_runs::trained_runs;
+use super::t2_runs::{place_of_strength, trained_runs};
 use super::trained::of_scale;
 use super::{Entry, Outcome, Request, Row, Run};
 use crate::watch::Watch;
@@ -25,7 +25,7 @@ fn run(request: &Request, watch: &mut dyn Watch) -> Result<Option<Outcome>> {
     let runs: Vec<Runs> = runs.into_iter().filter(|runs| runs.framework() != LEFT_OUT).collect();
     for dataset in datasets(&runs) {
         let of_dataset: Vec<Runs> = runs.iter().filter(|runs| runs.dataset() == dataset).cloned().collect();
-        let place = |one: &Runs| place(&of_dataset, one);
+        let place = |one: &Runs| place_of_strength(&of_dataset, one);
         outcome.rows.extend(means(&of_dataset, &[SAMPLED, OF_MEANS], |one| {
             format!("{dataset}, {}, strength {}", one.framework(), place(one))
         })?);
@@ -45,12 +45,6 @@ fn run(request: &Request, watch: &mut dyn Watch) -> Result<Option<Outcome>> {
     Ok(Some(of_scale(outcome, request.scale)))
 }
 
-/// The place of a strength among those of its objective, counted from 1: grids go through them in rising order.
-fn place(runs: &[Runs], one: &Runs) -> usize {
-    let mut same = runs.iter().filter(|other| other.framework() == one.framework());
-    same.position(|other| other == one).unwrap_or(0) + 1
-}
-
 fn claims(dataset: &str, runs: &[Runs]) -> Result<[Row; 2]> {
     let mut frameworks: Vec<&str> = runs.iter().map(Runs::framework).collect();
     frameworks.dedup();
@@ -58,7 +52,9 @@ fn claims(dataset: &str, runs: &[Runs]) -> Result<[Row; 2]> {
         let of_framework = |framework: &&str| {
             let mut points = Vec::new();
             for one in runs.iter().filter(|one| one.framework() == *framework) {
-                points.extend(one.restarts.scores(score)?.into_iter().map(|value| (place(runs, one) as f64, value)));
+                points.extend(
+                    one.restarts.scores(score)?.into_iter().map(|value| (place_of_strength(runs, one) as f64, value)),
+                );
             }
             Ok(slope(&points))
         };

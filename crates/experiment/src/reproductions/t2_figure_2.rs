@@ -8,7 +8,7 @@ use unbraid_study::statistics::agreement::of_named;
 use unbraid_study::statistics::correlations::{Coefficient, Correlations};
 
 use super::planned::shown;
-use super::t2_runs::{METRICS, trained};
+use super::t2_runs::{METRICS, pairs_of_metrics, trained};
 use super::trained::of_scale;
 use super::{Entry, Outcome, Request, Row, Run};
 use crate::watch::Watch;
@@ -37,8 +37,9 @@ fn rows(table: &StudyTable, dataset: usize) -> Vec<Row> {
     let mean = |wanted: &dyn Fn(&[&str; 2]) -> bool| mean_of(&found, wanted);
     let (close, apart) = (mean(&is_close), mean(&|pair| others(pair) && !is_close(pair)));
     let (without, with) = (mean(&others), mean(&|pair| !others(pair)));
-    let mut rows: Vec<Row> =
-        pairs().map(|pair| Row::ours(format!("{label}: {} and {}", pair[0], pair[1]), value(&found, pair))).collect();
+    let mut rows: Vec<Row> = pairs_of_metrics()
+        .map(|pair| Row::ours(format!("{label}: {} and {}", pair[0], pair[1]), value(&found, pair)))
+        .collect();
     rows.extend([
         Row::claim(
             format!("{label}: metrics other than modularity are correlated"),
@@ -59,11 +60,6 @@ fn rows(table: &StudyTable, dataset: usize) -> Vec<Row> {
     rows
 }
 
-/// Every two metrics once.
-fn pairs() -> impl Iterator<Item = [&'static str; 2]> {
-    METRICS.iter().enumerate().flat_map(|(place, one)| METRICS[place + 1..].iter().map(|other| [*one, *other]))
-}
-
 /// A correlation; not a number where it is not defined.
 fn value(found: &Correlations, [one, other]: [&str; 2]) -> f64 {
     found.between(one, other).unwrap_or(f64::NAN)
@@ -72,7 +68,7 @@ fn value(found: &Correlations, [one, other]: [&str; 2]) -> f64 {
 /// The mean of the defined correlations of some pairs; not a number where none is.
 fn mean_of(found: &Correlations, wanted: &dyn Fn(&[&str; 2]) -> bool) -> f64 {
     let values: Vec<f64> =
-        pairs().filter(wanted).map(|pair| value(found, pair)).filter(|value| value.is_finite()).collect();
+        pairs_of_metrics().filter(wanted).map(|pair| value(found, pair)).filter(|value| value.is_finite()).collect();
     values.iter().sum::<f64>() / values.len() as f64
 }
 

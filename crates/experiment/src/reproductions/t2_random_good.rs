@@ -54,6 +54,6 @@ fn run(request: &Request, watch: &mut dyn Watch) -> Result<Option<Outcome>> {
 pub const ENTRY: Entry = Entry {
     name: "t2-random-good",
     about: "How often a good setting beats a random one, trained: squares of dsprites, at paper scale seven datasets",
-    paper: "Locatello et al. 2019, section 5.5",
+    paper: "Locatello et al. 2019, section 5.4",
     run: Run::Trained(run),
 };

@@ -16,6 +16,11 @@ use crate::watch::Watch;
 /// The metrics of T2, in the order of its tables.
 pub const METRICS: [&str; 6] = ["beta_vae", "dci", "factor_vae", "mig", "modularity", "sap"];
 
+/// Every two metrics once.
+pub fn pairs_of_metrics() -> impl Iterator<Item = [&'static str; 2]> {
+    METRICS.iter().enumerate().flat_map(|(place, one)| METRICS[place + 1..].iter().map(|other| [*one, *other]))
+}
+
 const SQUARES: Grids =
     Grids { paper: include_str!("../../../../configs/sweeps/squares-study.toml"), small: &[], smoke: &[SMOKE] };
 
@@ -46,12 +51,23 @@ const PUBLISHED: [Grids; 7] =
 /// Trains the runs, and gives them as a table; nothing where the user asks to stop.
 pub fn trained(request: &Request, watch: &mut dyn Watch, notes: &mut Vec<String>) -> Result<Option<StudyTable>> {
     let Some(runs) = trained_runs(request, watch, notes)? else { return Ok(None) };
-    study_table(&runs, is_of_study).map(Some)
+    as_table(&runs).map(Some)
+}
+
+/// The runs as a table of what T2 looks at.
+pub fn as_table(runs: &[Runs]) -> Result<StudyTable> {
+    study_table(runs, is_of_study)
 }
 
 /// Trains the runs; nothing where the user asks to stop.
 pub fn trained_runs(request: &Request, watch: &mut dyn Watch, notes: &mut Vec<String>) -> Result<Option<Vec<Runs>>> {
     train_at_hand(groups(request.scale)?, request, watch, notes)
+}
+
+/// The place of a strength among those of its objective, counted from 1: grids go through them in rising order.
+pub fn place_of_strength(runs: &[Runs], one: &Runs) -> usize {
+    let mut same = runs.iter().filter(|other| other.framework() == one.framework());
+    same.position(|other| other == one).unwrap_or(0) + 1
 }
 
 fn groups(scale: Scale) -> Result<Vec<Group>> {

@@ -68,7 +68,7 @@ fn of_both(runs: &[Runs], scale: Scale) -> Result<Vec<Row>> {
 }
 
 /// The dataset of a run of L-VAE and the beta that it came to.
-fn learned_beta(one: &Chosen) -> Result<(String, f64)> {
+pub fn learned_beta(one: &Chosen) -> Result<(String, f64)> {
     let losses = one.folder.read_losses()?;
     let last = losses.column("beta_hat").and_then(|values| values.last().copied());
     Ok((one.dataset.clone(), last.unwrap_or(f64::NAN)))

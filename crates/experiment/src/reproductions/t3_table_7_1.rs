@@ -1,23 +1,16 @@
-//! T3 table 7.1 and section 7.3.1: mdL-VAE, which learns a weight for the divergence of each latent, beside the models of table 6.1; of each the run with the highest CbD.
+//! T3 table 7.1: mdL-VAE, which learns a weight for the divergence of each latent, beside the models of table 6.1; of each the run with the highest CbD.
 //!
-//! Claims are that mdL-VAE has the highest CbD on each dataset (shared on some), that on MPI3D its weak variant has a higher one than the strong, and that a latent's learned sigma tells whether it is
-//! disentangled (figures 7.2 to 7.7): here that sigmas and the strongest correlation of each latent with a factor have a positive rank correlation, on average over all
-//! runs of mdL-VAE. At small scale ([`super::t3_setups`]) the first is only shown: which way the two positions, of nearly the same variance, are turned decides CbD there, and is chance.
+//! Claims are that mdL-VAE has the highest CbD on each dataset (shared on some), and that on MPI3D its weak variant has a higher one than the strong. At small scale ([`super::t3_setups`]) the first is
+//! only shown: which way the two positions, of nearly the same variance, are turned decides CbD there, and is chance.
 
-use ndarray::aview1;
 use unbraid_data::Result;
-use unbraid_data::npy::read_table;
-use unbraid_metrics::statistics::pearson::absolute_pearson_matrix;
-use unbraid_metrics::statistics::spearman::spearman;
-use unbraid_report::RunFolder;
 
-use super::planned::{Grids, Runs, above, datasets, train_at_hand};
-use super::spread::Spread;
+use super::planned::{Grids, above, datasets, train_at_hand};
 use super::t3_setups::{SMALL, SMOKE};
 use super::t3_table_6_1;
-use super::t3_tables::{Chosen, OF_CBD, Table, among_first, chosen, model, only_at_paper, ranking, rows, score_of};
+use super::t3_tables::{Chosen, OF_CBD, Table, among_first, chosen, only_at_paper, ranking, rows, score_of};
 use super::trained::{Group, of_scale};
-use super::{Entry, Outcome, Request, Row, Run, Scale};
+use super::{Entry, Outcome, Request, Run, Scale};
 use crate::watch::Watch;
 
 /// The runs at each scale.
@@ -66,47 +59,13 @@ fn run(request: &Request, watch: &mut dyn Watch) -> Result<Option<Outcome>> {
     if variants.iter().all(|cbd| cbd.is_finite()) {
         outcome.rows.push(above("mpi3d_complex: the weak variant has a higher CbD than the strong", variants));
     }
-    outcome.rows.extend(sigmas_tell(&runs)?);
     Ok(Some(of_scale(outcome, request.scale)))
-}
-
-/// Section 7.3.1: learned sigmas mark the latents that are disentangled.
-fn sigmas_tell(runs: &[Runs]) -> Result<[Row; 2]> {
-    let mut found = Vec::new();
-    for one in runs.iter().filter(|runs| model(runs) == "mdl_vae strong") {
-        for folder in &one.restarts.folders {
-            let (sigmas, correlations) = (sigmas(folder)?, strongest_correlations(folder)?);
-            // Where all are alike there is no order.
-            let varies = |values: &[f64]| values.windows(2).any(|pair| pair[0] != pair[1]);
-            if varies(&sigmas) && varies(&correlations) {
-                found.push(spearman(&aview1(&sigmas), &aview1(&correlations)));
-            }
-        }
-    }
-    let spread = Spread::of(&found);
-    let what = "mdl_vae: rank correlation of latents' sigmas and strongest correlations";
-    let claim = Row::claim(format!("{what} is positive"), format!("{:.2}", spread.mean), spread.mean > 0.0);
-    Ok([Row::mean(what, spread, None), claim])
-}
-
-/// The sigma of each latent at the end of a run.
-fn sigmas(folder: &RunFolder) -> Result<Vec<f64>> {
-    let losses = folder.read_losses()?;
-    let of_latents = losses.columns.iter().filter(|column| column.name.starts_with("sigma_z"));
-    Ok(of_latents.filter_map(|column| column.values.last().copied()).collect())
-}
-
-/// Of each latent the largest absolute correlation with a factor.
-fn strongest_correlations(folder: &RunFolder) -> Result<Vec<f64>> {
-    let correlations =
-        absolute_pearson_matrix(&read_table(&folder.codes_path())?, &read_table(&folder.factors_path())?); // [latents, factors]
-    Ok(correlations.rows().into_iter().map(|of_latent| of_latent.iter().copied().fold(0.0, f64::max)).collect())
 }
 
 /// The row of the list.
 pub const ENTRY: Entry = Entry {
     name: "t3-table-7.1",
     about: "mdL-VAE beside six models, best by CbD, trained: dsprites, and files at hand",
-    paper: "Mogultay Ozcan 2024, table 7.1 and section 7.3.1",
+    paper: "Mogultay Ozcan 2024, table 7.1",
     run: Run::Trained(run),
 };

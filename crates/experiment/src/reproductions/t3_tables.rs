@@ -6,6 +6,7 @@ use unbraid_report::RunFolder;
 
 use super::planned::Runs;
 use super::spread::{PublishedMean, Spread};
+use super::trained::Group;
 use super::{Row, Scale};
 
 /// A published table.
@@ -49,6 +50,24 @@ pub fn model(runs: &Runs) -> String {
         "mdl_vae" => format!("mdl_vae {}", runs.word("framework.variant")),
         framework => framework.to_string(),
     }
+}
+
+/// The groups with the smallest batches and the largest rate, of any length.
+pub fn of_one_rate(mut groups: Vec<Group>) -> Vec<Group> {
+    let Some(batch_size) = groups.iter().map(|group| group.config.training.batch_size).min() else { return groups };
+    groups.retain(|group| group.config.training.batch_size == batch_size);
+    let rate = |group: &Group| group.config.training.learning_rate.at(0);
+    let most = groups.iter().map(rate).fold(0.0, f64::max);
+    groups.retain(|group| rate(group) == most);
+    groups
+}
+
+/// Of the groups of [`of_one_rate`] those that are trained longest.
+pub fn longest(groups: Vec<Group>) -> Vec<Group> {
+    let mut groups = of_one_rate(groups);
+    let most = groups.iter().map(|group| group.config.training.steps).max();
+    groups.retain(|group| Some(group.config.training.steps) == most);
+    groups
 }
 
 /// The run of each model on each dataset whose score is highest, in the order of the grid.
@@ -122,6 +141,23 @@ pub fn only_at_paper(row: Row, scale: Scale) -> Row {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::config::Config;
+
+    #[test]
+    fn curves_are_of_the_smallest_batches_the_largest_rate_and_the_longest_training() {
+        let text = "[dataset]\nname = 'xy_squares'\n[framework]\nname = 'vae'";
+        let group = |batch_size: u64, rate: &str, steps: u64| {
+            let changes = [
+                format!("training.batch_size={batch_size}"),
+                format!("training.learning_rate={rate}"),
+                format!("training.steps={steps}"),
+            ];
+            Group { name: String::new(), config: Config::parse(text, &changes).unwrap(), n_seeds: 1 }
+        };
+        let all = vec![group(64, "1e-4", 10), group(64, "1e-4", 20), group(64, "1e-5", 30), group(128, "1e-3", 40)];
+        assert_eq!(of_one_rate(all.clone()), all[..2]);
+        assert_eq!(longest(all.clone()), all[1..2]);
+    }
 
     #[test]
     fn the_highest_comes_first_and_what_is_undefined_takes_no_part() {

@@ -14,7 +14,7 @@ use super::spread::{PublishedMean, Spread};
 use super::trained::of_scale;
 use super::{Entry, Outcome, Request, Row, Run, Scale};
 use crate::config::Config;
-use crate::perturb::retrain::{Data, FRAMEWORKS, RetrainSettings, Retrained, RunResult, retrain};
+use crate::perturb::retrain::{Data, RetrainSettings, RunResult, SCORE_TITLES, frameworks_of, retrain, spread_of};
 use crate::perturb::{PerturbSettings, begin, perturb};
 use crate::train::Ending;
 use crate::watch::Watch;
@@ -38,10 +38,21 @@ const SMOKE: &[&str] = &[
 ];
 /// Seeds and steps of the runs that are chosen from: some of the ellipse's were still turned after 2,000 steps.
 const OF_ELLIPSE: &[(u64, u64)] = &[(1, 4_000), (2, 4_000), (3, 4_000), (14, 2_000), (16, 2_000)];
-const SCORES: [&str; 4] = ["MIG", "DCI", "FactorVAE score", "SAP"];
-const MIG: usize = 0;
+/// The place of MIG among the scores.
+pub const MIG: usize = 0;
 
 fn run(request: &Request, watch: &mut dyn Watch) -> Result<Option<Outcome>> {
+    let Some((results, notes)) = retrained(request, &[], watch)? else { return Ok(None) };
+    let rows = [rows(&results, request.scale), claims(&results, request.scale)].concat();
+    Ok(Some(of_scale(Outcome { rows, notes, figures: Vec::new() }, request.scale)))
+}
+
+/// Alters the images and trains frameworks on the three versions, main settings multiplied by `scales` on altered ones; what came of it, and notes on where it is and what is left out. Nothing where the user asks to stop.
+pub fn retrained(
+    request: &Request,
+    scales: &[f64],
+    watch: &mut dyn Watch,
+) -> Result<Option<(Vec<RunResult>, Vec<String>)>> {
     let Some(folders) = (request.train)(&configs(request.scale)?)? else { return Ok(None) };
     let paths: Vec<_> = folders.iter().flatten().map(|folder| folder.path().to_path_buf()).collect();
     let out = request.runs.with_file_name(format!("perturbed-{}", request.scale.name()));
@@ -50,13 +61,13 @@ fn run(request: &Request, watch: &mut dyn Watch) -> Result<Option<Outcome>> {
         return Ok(None);
     }
     drop(models);
-    let Some(results) = retrain(&config, &folder, &wanted(request.scale), watch)? else { return Ok(None) };
-    let rows = [rows(&results, request.scale), claims(&results, request.scale)].concat();
+    let wanted = RetrainSettings { scales: scales.to_vec(), ..wanted(request.scale) };
+    let Some(results) = retrain(&config, &folder, &wanted, watch)? else { return Ok(None) };
     let notes = vec![
         format!("altered images, pictures and a page are in {}", folder.path().display()),
         "shapes3d is left out: main settings are those of dsprites".to_string(),
     ];
-    Ok(Some(of_scale(Outcome { rows, notes, figures: Vec::new() }, request.scale)))
+    Ok(Some((results, notes)))
 }
 
 /// The beta-VAEs that are chosen from.
@@ -89,26 +100,20 @@ fn wanted(scale: Scale) -> RetrainSettings {
     RetrainSettings { frameworks, seeds: scale.pick(1, 3, 10), scales: Vec::new() }
 }
 
-fn spread_of(results: &[RunResult], framework: &Retrained, data: Data, score: usize) -> Spread {
-    let is_one = |result: &&RunResult| result.framework.name == framework.name && result.data == data;
-    Spread::of(&results.iter().filter(is_one).filter_map(|result| result.scores[score]).collect::<Vec<f64>>())
-}
-
-/// Each framework once, in the order of the tables.
-fn frameworks(results: &[RunResult]) -> Vec<&'static Retrained> {
-    let is_there = |framework: &&Retrained| results.iter().any(|result| result.framework.name == framework.name);
-    FRAMEWORKS.iter().filter(is_there).collect()
+/// The spread of a score over seeds, its main setting as it is; without a mean where no run has it.
+pub fn spread(results: &[RunResult], framework: &str, data: Data, score: usize) -> Spread {
+    spread_of(results, framework, data, score).unwrap_or(Spread::of(&[]))
 }
 
 fn rows(results: &[RunResult], scale: Scale) -> Vec<Row> {
     let mut rows = Vec::new();
-    for (score, shown) in SCORES.iter().enumerate() {
-        for framework in frameworks(results) {
+    for (score, shown) in SCORE_TITLES.iter().enumerate() {
+        for framework in frameworks_of(results) {
             for (column, data) in Data::ALL.into_iter().enumerate() {
                 let published = framework.published[score].map(|columns| columns[column]);
                 let published = published.map(|(mean, deviation)| PublishedMean::of_two_digits(mean, deviation));
                 let what = format!("{shown}, {}, {}", framework.name, data.name());
-                let row = Row::mean(what, spread_of(results, framework, data, score), published);
+                let row = Row::mean(what, spread(results, framework.name, data, score), published);
                 rows.push(if scale == Scale::Paper { row } else { row.only_beside() });
             }
         }
@@ -118,8 +123,8 @@ fn rows(results: &[RunResult], scale: Scale) -> Vec<Row> {
 
 fn claims(results: &[RunResult], scale: Scale) -> Vec<Row> {
     let mut rows = Vec::new();
-    for framework in frameworks(results) {
-        let [original, altered, noise] = Data::ALL.map(|data| spread_of(results, framework, data, MIG));
+    for framework in frameworks_of(results) {
+        let [original, altered, noise] = Data::ALL.map(|data| spread(results, framework.name, data, MIG));
         let ours = format!("{:.2}, altered {:.2}, with noise {:.2}", original.mean, altered.mean, noise.mean);
         match framework.name {
             "pcl" | "weak_gan" => {

@@ -55,13 +55,19 @@ impl SweepFile {
                     .help("wanted the name of a score, for instance best = \"mig\""));
             }
         };
+        let shared = match table.remove("shared") {
+            None => Grid::read(Table::new())?,
+            Some(shared) => grid(shared, "[shared]")?,
+        };
+        let grids = grids(table.remove("grid"))?;
+        if let Some(path) = grids.iter().find_map(|grid| grid.first_common_path(&shared)) {
+            return Err(Error::new(format!("\"{path}\" stands in [shared] and in a grid"))
+                .help("wanted each setting in one of them: in [shared] where all grids go through the same values"));
+        }
         Ok(Self {
             base: base(table.remove("base"), folder)?,
-            shared: match table.remove("shared") {
-                None => Grid::read(Table::new())?,
-                Some(shared) => grid(shared, "[shared]")?,
-            },
-            grids: grids(table.remove("grid"))?,
+            shared,
+            grids,
             best,
             slurm: match table.remove("slurm") {
                 None => SlurmSettings::default(),
@@ -131,6 +137,10 @@ mod tests {
             message("[base]\n[slurm]\ncpu = 1").starts_with("[slurm] has no setting \"cpu\"; did you mean \"cpus\"?")
         );
         assert!(message("[base]\nseed = 1\nseed = 2").starts_with("line 3 is no TOML"));
+        assert!(
+            message("[base]\n[shared]\nseed = [1, 2]\n[[grid]]\nrows = 5\n[[grid]]\nseed = 3")
+                .starts_with("\"seed\" stands in [shared] and in a grid")
+        );
         assert!(message("best = 3\n[base]").starts_with("\"best\" is 3"));
         assert!(message("best = 'migg'\n[base]").contains("no metric is called \"migg\"; did you mean \"mig\"?"));
     }

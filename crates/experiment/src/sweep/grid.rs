@@ -62,6 +62,18 @@ impl Grid {
         Ok(())
     }
 
+    /// The first setting of this grid that the other sets too, or a part of it.
+    pub fn first_common_path<'a>(&'a self, other: &Self) -> Option<&'a str> {
+        let is_within = |part: &str, whole: &str| part.strip_prefix(whole).is_some_and(|rest| rest.starts_with('.'));
+        let is_common = |one: &str, its: &str| one == its || is_within(one, its) || is_within(its, one);
+        self.paths().find(|path| other.paths().any(|its| is_common(path, its)))
+    }
+
+    fn paths(&self) -> impl Iterator<Item = &str> {
+        let lists = self.lists.iter().map(|(path, _)| path.as_str());
+        lists.chain(self.drawn.iter().map(|(path, _)| path.as_str()))
+    }
+
     /// How many combinations there are.
     pub fn n_combinations(&self) -> u64 {
         self.lists.iter().fold(self.n_draws, |product, (_, values)| product.saturating_mul(values.len() as u64))
@@ -168,6 +180,21 @@ mod tests {
         assert!(message("count = 3\nseed = [1]").contains("nothing is drawn at random"));
         assert!(message("seed = []").contains("\"seed\" is an empty list"));
         assert!(message("count = 0").contains("\"count\" is 0"));
+    }
+
+    #[test]
+    fn two_grids_that_set_the_same_are_told_by_its_path() {
+        let common = |one: &str, other: &str| -> Option<String> {
+            let (one, other) = (grid(one).unwrap(), grid(other).unwrap());
+            one.first_common_path(&other).map(String::from)
+        };
+        assert_eq!(common("rows = 5\nseed = 1", "seed = [1, 2]").as_deref(), Some("seed"));
+        assert_eq!(common("framework = [{ name = 'ae' }]", "framework.beta = 4.0").as_deref(), Some("framework"));
+        assert_eq!(
+            common("framework.beta.from = 0.0", "framework.beta = [1.0]").as_deref(),
+            Some("framework.beta.from")
+        );
+        assert_eq!(common("framework.name = 'ae'", "framework.beta = 4.0\nframework.name_of = 1"), None);
     }
 
     #[test]

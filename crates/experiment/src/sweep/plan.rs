@@ -238,7 +238,7 @@ mod tests {
             found.starts_with("the run with seed = 1, framework.gamma = -1.0, framework.name = \"factor_vae\": "),
             "{found}"
         );
-        let many = format!("{SWEEP}seed = [{}]\nrows = [{}]", "1, ".repeat(400), "2, ".repeat(400));
+        let many = format!("{SWEEP}rows_seed = [{}]\nrows = [{}]", "1, ".repeat(400), "2, ".repeat(400));
         assert!(message(&many).contains("wanted 100000 or fewer"));
     }
 }

@@ -1,7 +1,7 @@
 //! Shares as bars from left to right, each with its number, and marks of what they are to be held against.
 
 use super::axis::{Axis, Spread};
-use super::{LABEL, MARGIN, NOTE, draw_title, title_height, widest};
+use super::{LABEL, MARGIN, NOTE, draw_title, title_height, title_room, widest};
 use crate::canvas::{Area, Canvas};
 use crate::colour::{GRID, INK, PAPER, series_colour};
 use crate::stroke::Stroke;
@@ -30,8 +30,9 @@ pub fn share_bars(title: &str, bars: &[Bar], chance: f64, mark_words: &str) -> C
     let left = MARGIN + names + 20;
     let top = title_height(title) + 46;
     let bottom = top + bars.len() * ROW_HEIGHT;
+    let width = (left + PLOT_WIDTH + NUMBER_ROOM).max(title_room(title) + 2 * MARGIN);
     let has_marks = bars.iter().any(|bar| bar.mark.is_some());
-    let mut canvas = Canvas::new(left + PLOT_WIDTH + NUMBER_ROOM, bottom + if has_marks { 120 } else { 60 });
+    let mut canvas = Canvas::new(width, bottom + if has_marks { 120 } else { 60 });
     draw_title(&mut canvas, title);
     let axis =
         Axis { low: 0.0, high: 1.0, start: left as f32, end: (left + PLOT_WIDTH) as f32, spread: Spread::Linear };

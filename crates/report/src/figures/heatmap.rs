@@ -5,7 +5,7 @@ use unbraid_metrics::Matrix;
 use super::axis::{Axis, Spread};
 use super::{LABEL, MARGIN, NOTE, TITLE, draw_title, title_height, widest};
 use crate::canvas::{Area, Canvas};
-use crate::colour::{FAINT_INK, FRAME, GRID, INK, PAPER, lightness, viridis};
+use crate::colour::{Colour, FAINT_INK, FRAME, GRID, INK, PAPER, diverging, lightness, viridis};
 use crate::text::{Anchor, TextStyle};
 
 const LARGEST_CELL: usize = 84;
@@ -29,9 +29,10 @@ pub fn heatmap(title: &str, matrix: &Matrix) -> Canvas {
     }
 }
 
-/// The matrix with colours from `low` to `high`.
+/// The matrix with colours from `low` to `high`; where these are as far below 0 as above, 0 is grey, and signs are told apart by the hue.
 pub fn heatmap_over(title: &str, matrix: &Matrix, low: f64, high: f64) -> Canvas {
     let high = if high > low { high } else { low + 1.0 };
+    let colours = if low == -high { |share: f64| diverging(2.0 * share - 1.0) } else { viridis };
     let layout = Layout::new(title, matrix);
     let mut canvas = Canvas::new(layout.width, layout.height);
     draw_title(&mut canvas, title);
@@ -39,10 +40,10 @@ pub fn heatmap_over(title: &str, matrix: &Matrix, low: f64, high: f64) -> Canvas
     for ((row, column), &value) in matrix.values.indexed_iter() {
         let (x, y) = (layout.left + column * layout.cell_width, layout.top + row * layout.cell_height);
         let cell = Area { x, y, width: layout.cell_width - 1, height: layout.cell_height - 1 };
-        draw_cell(&mut canvas, cell, value, (value - low) / (high - low));
+        draw_cell(&mut canvas, cell, value, colours((value - low) / (high - low)));
     }
     let (x, height) = (layout.left + layout.matrix_width + 32, layout.matrix_height.max(120));
-    draw_colour_bar(&mut canvas, Area { x, y: layout.top, width: BAR_WIDTH, height }, low, high);
+    draw_colour_bar(&mut canvas, Area { x, y: layout.top, width: BAR_WIDTH, height }, [low, high], colours);
     canvas
 }
 
@@ -112,7 +113,7 @@ fn draw_names(canvas: &mut Canvas, matrix: &Matrix, layout: &Layout) {
     }
 }
 
-fn draw_cell(canvas: &mut Canvas, cell: Area, value: f64, share: f64) {
+fn draw_cell(canvas: &mut Canvas, cell: Area, value: f64, colour: Colour) {
     let style = NOTE.anchored(Anchor::Middle);
     let x = cell.x as f32 + cell.width as f32 / 2.0;
     let y = cell.y as f32 + cell.height as f32 / 2.0 + style.half_height();
@@ -121,7 +122,6 @@ fn draw_cell(canvas: &mut Canvas, cell: Area, value: f64, share: f64) {
         canvas.text(x, y, "–", style.coloured(FAINT_INK));
         return;
     }
-    let colour = viridis(share);
     canvas.fill(cell, colour);
     let ink = if lightness(colour) > 0.5 { INK } else { PAPER };
     if let Some((text, style)) = fitting_text(value, cell) {
@@ -153,11 +153,11 @@ fn cell_text(value: f64) -> String {
     text.replace('-', "−")
 }
 
-/// The colours from `low` to `high` in this area, upwards, with numbers to the right of it.
-pub(super) fn draw_colour_bar(canvas: &mut Canvas, bar: Area, low: f64, high: f64) {
+/// The colours of shares from 0 to 1, which stand for `low` to `high`, in this area, upwards, with numbers to the right of it.
+pub(super) fn draw_colour_bar(canvas: &mut Canvas, bar: Area, [low, high]: [f64; 2], colours: fn(f64) -> Colour) {
     let Area { x, y: top, height, .. } = bar;
     for row in 0..height {
-        let colour = viridis(1.0 - row as f64 / (height - 1) as f64);
+        let colour = colours(1.0 - row as f64 / (height - 1) as f64);
         canvas.fill(Area { y: top + row, height: 1, ..bar }, colour);
     }
     canvas.outline(bar, FRAME);
@@ -194,6 +194,15 @@ mod tests {
         let layout = Layout::new("", &matrix);
         assert_eq!(canvas.colour(layout.left + 2, layout.top + 2), viridis(0.0));
         assert_eq!(canvas.colour(layout.left + layout.cell_width + 2, layout.top + 2), viridis(1.0));
+    }
+
+    #[test]
+    fn signed_cells_are_grey_at_nothing() {
+        let matrix = matrix(array![[-1.0, 0.0, 0.5]]);
+        let (canvas, layout) = (heatmap("", &matrix), Layout::new("", &matrix));
+        let colours =
+            [0, 1, 2].map(|column| canvas.colour(layout.left + column * layout.cell_width + 2, layout.top + 2));
+        assert_eq!(colours, [-1.0, 0.0, 0.5].map(diverging));
     }
 
     #[test]

@@ -34,7 +34,7 @@ pub fn kernel_picture(title: &str, taps: &[f32]) -> Canvas {
     canvas.outline(Area { x: left, y: top, width: length, height: length }, FRAME);
     draw_distances(&mut canvas, side, scale, (left, top));
     let bar = Area { x: left + length.max(120) + 32, y: top, width: BAR_WIDTH, height: length.max(120) };
-    draw_colour_bar(&mut canvas, bar, f64::from(least), f64::from(high));
+    draw_colour_bar(&mut canvas, bar, [least, high].map(f64::from), viridis);
     canvas
 }
 

@@ -57,6 +57,27 @@ fn widest<'a>(style: TextStyle, texts: impl IntoIterator<Item = &'a str>) -> usi
     texts.into_iter().map(|text| style.width(text)).fold(0.0, f32::max).ceil() as usize
 }
 
+/// The numbers of the panels that each row holds: as few rows as there have to be, with as many panels in each where they fit so.
+fn in_rows(widths: &[usize], most: usize) -> Vec<Vec<usize>> {
+    let panels: Vec<usize> = (0..widths.len()).collect();
+    let width = |row: &[usize]| row.iter().map(|&panel| widths[panel]).sum::<usize>();
+    let mut rows: Vec<Vec<usize>> = Vec::new();
+    for &panel in &panels {
+        match rows.last_mut() {
+            Some(row) if width(row) + widths[panel] <= most => row.push(panel),
+            _ => rows.push(vec![panel]),
+        }
+    }
+    let even: Vec<Vec<usize>> =
+        panels.chunks(widths.len().div_ceil(rows.len().max(1)).max(1)).map(<[usize]>::to_vec).collect();
+    if even.iter().all(|row| width(row) <= most) { even } else { rows }
+}
+
+/// The width at which a title need not be cut.
+fn title_room(title: &str) -> usize {
+    widest(LABEL.bold(), [title])
+}
+
 /// Writes the title at its place, in smaller letters where it is too long for the canvas.
 fn draw_title(canvas: &mut crate::canvas::Canvas, title: &str) {
     let room = (canvas.width() - 2 * MARGIN.min(canvas.width() / 2)) as f32;
@@ -69,4 +90,19 @@ fn draw_title(canvas: &mut crate::canvas::Canvas, title: &str) {
 /// The line of the series with this number.
 fn series_stroke(series: usize) -> Stroke {
     Stroke { width: 3.0, colour: series_colour(series), opacity: 1.0, dash: series_dash(series) }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn panels_take_as_few_rows_as_they_can() {
+        let lengths = |widths: &[usize]| in_rows(widths, 2400).iter().map(Vec::len).collect::<Vec<_>>();
+        assert_eq!([lengths(&[744; 3]), lengths(&[744; 4]), lengths(&[744; 6])], [vec![3], vec![2, 2], vec![3, 3]]);
+        // Two and two would be too wide.
+        assert_eq!(lengths(&[500, 500, 1300, 1300]), [3, 1]);
+        assert_eq!(lengths(&[3000, 100]), [1, 1]);
+        assert!(in_rows(&[], 2400).is_empty());
+    }
 }

@@ -3,7 +3,7 @@
 
 use super::axis::{Axis, Spread};
 use super::legend::Legend;
-use super::{LABEL, MARGIN, NOTE, draw_title, series_stroke, title_height};
+use super::{LABEL, MARGIN, NOTE, draw_title, in_rows, series_stroke, title_height, title_room};
 use crate::canvas::{Area, Canvas};
 use crate::colour::{FAINT_INK, FRAME, GRID, INK};
 use crate::stroke::Stroke;
@@ -17,6 +17,9 @@ const PLOT_INDENT: usize = 84;
 const PLOT_TOP: usize = 76;
 const PLOT_BOTTOM: usize = 92;
 const PANEL_GAP: usize = 40;
+const ROW_HEIGHT: usize = PLOT_TOP + PLOT_HEIGHT + PLOT_BOTTOM;
+/// Panels that would go farther to the right begin a row of their own.
+const MOST_WIDTH: usize = 2400;
 /// The share of a group's width that its series take.
 const GROUP_SHARE: f64 = 0.8;
 /// Half the width of a marker, in pixels.
@@ -75,24 +78,30 @@ pub struct PointPanel {
     pub marks: Vec<(f64, String)>,
 }
 
-/// The panels beside each other.
+/// The panels beside and below each other.
 pub fn point_panels(title: &str, panels: &[PointPanel]) -> Canvas {
-    let widths: Vec<usize> = panels.iter().map(plot_width).collect();
-    let body_width = widths.iter().map(|width| PLOT_INDENT + width + PANEL_GAP).sum::<usize>().max(600);
+    let widths: Vec<usize> = panels.iter().map(|panel| PLOT_INDENT + plot_width(panel) + PANEL_GAP).collect();
+    let rows = in_rows(&widths, MOST_WIDTH);
+    let row_width = |row: &Vec<usize>| row.iter().map(|&panel| widths[panel]).sum::<usize>();
+    let body_width = rows.iter().map(row_width).max().unwrap_or(0).max(600).max(title_room(title));
     let named = legend_series(panels);
     let entries = named.iter().map(|(index, series)| (series.name.as_str(), legend_stroke(*index, series.join)));
     let legend = Legend::new(entries, MARGIN, body_width);
-    let top = title_height(title) + legend.height() + PLOT_TOP;
-    let mut canvas = Canvas::new(body_width + 2 * MARGIN, top + PLOT_HEIGHT + PLOT_BOTTOM + MARGIN / 2);
+    let top = title_height(title) + legend.height();
+    let height = top + rows.len().max(1) * ROW_HEIGHT + MARGIN / 2;
+    let mut canvas = Canvas::new(body_width + 2 * MARGIN, height);
     draw_title(&mut canvas, title);
     legend.draw(&mut canvas, title_height(title));
     for ((index, _), place) in named.iter().zip(legend.places(title_height(title))) {
         draw_marker(&mut canvas, place, *index, MARKER);
     }
-    let mut left = MARGIN + PLOT_INDENT;
-    for (panel, width) in panels.iter().zip(widths) {
-        draw_panel(&mut canvas, panel, Area { x: left, y: top, width, height: PLOT_HEIGHT });
-        left += width + PANEL_GAP + PLOT_INDENT;
+    for (number, row) in rows.iter().enumerate() {
+        let mut left = MARGIN + PLOT_INDENT;
+        for &panel in row {
+            let (y, width) = (top + number * ROW_HEIGHT + PLOT_TOP, plot_width(&panels[panel]));
+            draw_panel(&mut canvas, &panels[panel], Area { x: left, y, width, height: PLOT_HEIGHT });
+            left += widths[panel];
+        }
     }
     canvas
 }
@@ -237,6 +246,16 @@ fn padded((low, high): (f64, f64)) -> (f64, f64) {
     (low - room, high + room)
 }
 
+/// The numbers that are marked below: none between whole ones where no point lies between them.
+fn number_marks(panel: &PointPanel, across: &Axis) -> Vec<(f64, String)> {
+    let is_whole = panel.series.iter().flat_map(|series| &series.points).all(|(x, _)| x.fract() == 0.0);
+    let ticks = across.ticks(6);
+    match is_whole && ticks.iter().any(|(value, _)| value.fract() != 0.0) {
+        true => ticks.into_iter().filter(|(x, _)| x.fract() == 0.0).map(|(x, _)| (x, format!("{x:.0}"))).collect(),
+        false => ticks,
+    }
+}
+
 fn draw_frame(canvas: &mut Canvas, panel: &PointPanel, plot: Area, across: &Axis, up: &Axis) {
     let (x, y, bottom) = (plot.x as f32, plot.y as f32, plot.y + plot.height);
     let title = LABEL.bold().fit(&panel.title, plot.width as f32);
@@ -249,7 +268,7 @@ fn draw_frame(canvas: &mut Canvas, panel: &PointPanel, plot: Area, across: &Axis
     }
     let marks: Vec<(f64, String)> = match &panel.x {
         XAxis::Groups(names) => names.iter().enumerate().map(|(group, name)| (group as f64, name.clone())).collect(),
-        _ => across.ticks(6),
+        _ => number_marks(panel, across),
     };
     for (value, text) in marks {
         let place = across.position(value);
@@ -311,6 +330,24 @@ mod tests {
         let found = means(&points);
         assert_eq!(found.len(), 2);
         assert!((found[0].1 - 0.3).abs() < 1e-12 && found[1] == (2.0, 0.5), "{found:?}");
+    }
+
+    #[test]
+    fn many_panels_take_several_rows() {
+        let six = vec![panel(XAxis::Linear, &[(0.0, 0.5)], Join::Nothing); 6];
+        let (three, six) = (point_panels("", &six[..3]), point_panels("", &six));
+        assert_eq!((three.width(), three.height() + ROW_HEIGHT), (six.width(), six.height()));
+    }
+
+    #[test]
+    fn nothing_is_marked_between_whole_numbers() {
+        let axis = Axis { low: 0.9, high: 3.1, start: 0.0, end: 600.0, spread: Spread::Linear };
+        let texts = |points: &[(f64, f64)]| -> Vec<String> {
+            let marks = number_marks(&panel(XAxis::Linear, points, Join::Means), &axis);
+            marks.into_iter().map(|(_, text)| text).collect()
+        };
+        assert_eq!(texts(&[(1.0, 0.2), (2.0, 0.3), (3.0, 0.1)]), ["1", "2", "3"]);
+        assert_eq!(texts(&[(1.0, 0.2), (2.5, 0.3)]), ["1.0", "1.5", "2.0", "2.5", "3.0"]);
     }
 
     #[test]

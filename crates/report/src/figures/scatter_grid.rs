@@ -3,7 +3,7 @@
 use super::axis::{Axis, Spread};
 use super::legend::Legend;
 use super::points::draw_marker;
-use super::{LABEL, MARGIN, NOTE, draw_title, series_stroke, title_height};
+use super::{LABEL, MARGIN, NOTE, draw_title, series_stroke, title_height, title_room};
 use crate::canvas::{Area, Canvas};
 use crate::colour::{FRAME, GRID, INK};
 use crate::stroke::Stroke;
@@ -42,7 +42,7 @@ pub struct ScatterGrid {
 
 /// The grid with its legend.
 pub fn scatter_grid(title: &str, grid: &ScatterGrid) -> Canvas {
-    let body_width = (INDENT + grid.columns.len() * (CELL_WIDTH + GAP)).max(700);
+    let body_width = (INDENT + grid.columns.len() * (CELL_WIDTH + GAP)).max(700).max(title_room(title));
     let names = grid.series.iter().enumerate();
     let entries = names.map(|(series, name)| (name.as_str(), Stroke { opacity: 0.0, ..series_stroke(series) }));
     let legend = Legend::new(entries, MARGIN, body_width);

@@ -1,7 +1,7 @@
 //! How numbers of several groups are spread: a violin for each group, with its median and quartiles; points alone where there are few.
 
 use super::axis::{Axis, Spread};
-use super::{LABEL, MARGIN, NOTE, draw_title, title_height};
+use super::{LABEL, MARGIN, NOTE, draw_title, in_rows, title_height, title_room};
 use crate::canvas::{Area, Canvas};
 use crate::colour::{FAINT_INK, FRAME, GRID, INK, PAPER, mix, series_colour};
 use crate::stroke::Stroke;
@@ -47,10 +47,11 @@ pub struct ViolinPanel {
 /// The panels beside and below each other.
 pub fn violins(title: &str, panels: &[ViolinPanel]) -> Canvas {
     let shapes: Vec<Shape> = panels.iter().map(Shape::of).collect();
-    let rows = in_rows(&shapes);
-    let row_width = |row: &Vec<usize>| row.iter().map(|&panel| shapes[panel].width() + PANEL_GAP).sum::<usize>();
+    let widths: Vec<usize> = shapes.iter().map(|shape| shape.width() + PANEL_GAP).collect();
+    let rows = in_rows(&widths, MOST_WIDTH);
+    let row_width = |row: &Vec<usize>| row.iter().map(|&panel| widths[panel]).sum::<usize>();
     let row_height = |row: &Vec<usize>| row.iter().map(|&panel| shapes[panel].height()).max().unwrap_or(0);
-    let width = rows.iter().map(row_width).max().unwrap_or(0).max(700);
+    let width = rows.iter().map(row_width).max().unwrap_or(0).max(700).max(title_room(title));
     let height: usize = rows.iter().map(row_height).sum();
     let mut canvas = Canvas::new(width + 2 * MARGIN, title_height(title) + height + MARGIN / 2);
     draw_title(&mut canvas, title);
@@ -94,22 +95,6 @@ impl Shape {
     fn height(&self) -> usize {
         HEADING + PLOT_HEIGHT + self.names_height
     }
-}
-
-/// The numbers of the panels that each row holds: as few rows as there have to be, with as many panels in each where they fit so.
-fn in_rows(shapes: &[Shape]) -> Vec<Vec<usize>> {
-    let panels: Vec<usize> = (0..shapes.len()).collect();
-    let width = |row: &[usize]| row.iter().map(|&panel| shapes[panel].width() + PANEL_GAP).sum::<usize>();
-    let mut rows: Vec<Vec<usize>> = Vec::new();
-    for &panel in &panels {
-        match rows.last_mut() {
-            Some(row) if width(row) + width(&[panel]) <= MOST_WIDTH => row.push(panel),
-            _ => rows.push(vec![panel]),
-        }
-    }
-    let even: Vec<Vec<usize>> =
-        panels.chunks(shapes.len().div_ceil(rows.len().max(1)).max(1)).map(<[usize]>::to_vec).collect();
-    if even.iter().all(|row| width(row) <= MOST_WIDTH) { even } else { rows }
 }
 
 fn draw_panel(canvas: &mut Canvas, panel: &ViolinPanel, shape: &Shape, plot: Area) {

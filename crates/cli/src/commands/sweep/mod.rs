@@ -162,6 +162,12 @@ fn dry_run(plan: &Plan, out: &Path) -> Result<Outcome> {
     let mut watcher = Watcher::new()?;
     let Some(estimate) = estimate(left, &mut watcher)? else { return Ok(Outcome::Stopped) };
     watcher.finish();
+    for line in &estimate.left_out {
+        print(line)?;
+    }
+    if estimate.n_runs == 0 {
+        return Ok(Outcome::Done);
+    }
     print(format!(
         "training {} takes about {} on this machine ({:.1} hours), by a second of steps of each of {}; encoding and measuring come on top",
         counted(estimate.n_runs, "run"),

@@ -2,6 +2,7 @@
 
 use unbraid_data::Result;
 use unbraid_data::folders::remove_file;
+use unbraid_report::Canvas;
 use unbraid_report::figures::{Join, PointPanel, PointSeries, XAxis, point_panels};
 
 use super::plan::Data;
@@ -15,20 +16,30 @@ pub fn draw(folder: &PerturbFolder, summary: &Summary, results: &[RunResult]) ->
     let title = |what: &str| format!("{}: {what}", summary.dataset);
     let panels = [scores_panel(results)];
     point_panels(&title("MIG after training on each data"), &panels).save(&folder.picture_path("retrain"))?;
+    factors_picture(&title("MIG of each factor"), results).save(&folder.picture_path("factors"))?;
+    let path = folder.picture_path("line_search");
+    match line_search_picture(&title("MIG on altered images, main setting multiplied"), results, (0, "MIG")) {
+        // One that is there is of runs that are gone.
+        None => remove_file(&path),
+        Some(picture) => picture.save(&path),
+    }
+}
+
+/// The gap of each factor, a panel for each framework (T4 figure 4.9).
+pub fn factors_picture(title: &str, results: &[RunResult]) -> Canvas {
     let panels: Vec<PointPanel> =
         frameworks_of(results).iter().map(|framework| factors_panel(results, framework.name)).collect();
-    point_panels(&title("MIG of each factor"), &panels).save(&folder.picture_path("factors"))?;
+    point_panels(title, &panels)
+}
+
+/// A score, by its place and name, over the scales of a line search, a panel for each framework (T4 figures 4.4 to 4.7); none where there was no search.
+pub fn line_search_picture(title: &str, results: &[RunResult], score: (usize, &str)) -> Option<Canvas> {
     let searched =
         frameworks_of(results).into_iter().filter(|framework| !scales_of(results, framework.name).is_empty());
     let panels: Vec<PointPanel> = searched
-        .map(|framework| line_search_panel(results, framework.name, framework.main.map_or("", |main| main.0)))
+        .map(|framework| line_search_panel(results, framework.name, framework.main.map_or("", |main| main.0), score))
         .collect();
-    let path = folder.picture_path("line_search");
-    match panels.is_empty() {
-        // One that is there is of runs that are gone.
-        true => remove_file(&path),
-        false => point_panels(&title("MIG on altered images, main setting multiplied"), &panels).save(&path),
-    }
+    (!panels.is_empty()).then(|| point_panels(title, &panels))
 }
 
 /// The gap of every run, in groups of frameworks.
@@ -78,8 +89,13 @@ fn factors_panel(results: &[RunResult], framework: &str) -> PointPanel {
     }
 }
 
-/// The gap of the runs that are not over-pruned at each scale, and beside them that of all runs on the original images.
-fn line_search_panel(results: &[RunResult], framework: &str, setting: &str) -> PointPanel {
+/// The score of the runs that are not over-pruned at each scale, and beside them that of all runs on the original images.
+fn line_search_panel(
+    results: &[RunResult],
+    framework: &str,
+    setting: &str,
+    (score, name): (usize, &str),
+) -> PointPanel {
     let scales = scales_of(results, framework);
     let runs = || scales.iter().flat_map(|&scale| at_scale(results, framework, scale));
     let n_dropped = runs().filter(|run| run.is_over_pruned()).count();
@@ -88,18 +104,18 @@ fn line_search_panel(results: &[RunResult], framework: &str, setting: &str) -> P
     PointPanel {
         title: format!("{framework}, {n_dropped} over-pruned dropped"),
         x_label: format!("{setting} multiplied by"),
-        y_label: "MIG".to_string(),
+        y_label: name.to_string(),
         x: XAxis::Linear,
         y_range: Some((0.0, 0.1)),
         series: vec![
             PointSeries {
                 name: "original images".to_string(),
-                points: original.filter_map(|run| Some((1.0, run.scores[0]?))).collect(),
+                points: original.filter_map(|run| Some((1.0, run.scores[score]?))).collect(),
                 join: Join::Nothing,
             },
             PointSeries {
                 name: "altered images".to_string(),
-                points: kept.filter_map(|run| Some((run.scale, run.scores[0]?))).collect(),
+                points: kept.filter_map(|run| Some((run.scale, run.scores[score]?))).collect(),
                 join: Join::Means,
             },
         ],

@@ -24,11 +24,12 @@ use crate::run::{hold_file, read_config};
 use crate::run_once::run_once;
 use crate::train::Ending;
 use crate::watch::Watch;
-pub use frameworks::{FRAMEWORKS, Published, Retrained, SCORES};
+pub use figures::{factors_picture, line_search_picture};
+pub use frameworks::{FRAMEWORKS, Published, Retrained, SCORE_TITLES, SCORES};
 pub use plan::Data;
 use plan::{Plan, Planned, check_scales};
-pub use results::{RunResult, drop_in_words, to_json};
-pub use tables::{PUBLISHED, line_search_table, score_tables, words};
+pub use results::{RunResult, drop_in_words, frameworks_of, spread_of, spread_of_factor, to_json};
+pub use tables::{PUBLISHED, at_scale, line_search_table, scales_of, score_tables, words};
 
 /// The scales of T4's line search, 0.75 to 2.
 pub const SCALES: [f64; 5] = [0.75, 1.0, 1.25, 1.5, 2.0];

@@ -197,6 +197,33 @@ fn a_dry_run_prints_runs_and_hours_and_trains_nothing() {
 }
 
 #[test]
+fn runs_that_learned_from_other_images_of_the_same_path_are_not_taken_for_finished() {
+    let place = place();
+    let export = |spacing: &str| {
+        place.output(&[
+            "data",
+            "export",
+            "xy_squares",
+            "a.npz",
+            "--set",
+            "squares=1",
+            "--set",
+            "rgb=false",
+            "--set",
+            spacing,
+        ])
+    };
+    export("spacing=8");
+    let grid = "[[grid]]\ndataset.name = 'npz'\ndataset.path = 'a.npz'\n";
+    place.write("mine.toml", SWEEP.split("[[grid]]").next().unwrap().to_string() + grid);
+    place.output(&["sweep", "mine.toml"]);
+    place.output(&["sweep", "mine.toml"]);
+    export("spacing=4");
+    let refused = place.refusal(&["sweep", "mine.toml"], 2);
+    assert!(refused.contains("dataset.json") && refused.contains("the run was made with other images"), "{refused}");
+}
+
+#[test]
 fn a_dry_run_leaves_out_datasets_that_are_not_here_and_estimates_the_others() {
     let place = place();
     let grids = "[[grid]]\nmodel.latents = [2, 3]\n[[grid]]\ndataset.name = 'cars3d'\nmodel.latents = [2, 3, 4]\n";

@@ -1,6 +1,6 @@
 //! Finished runs gathered for a study: from folders of runs, folders of sweeps, or one by one.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
 
 use unbraid_data::folders::paths_in;
@@ -36,8 +36,13 @@ pub fn gather(paths: &[PathBuf]) -> Result<Gathered> {
     let mut found: Vec<Found> = Vec::new();
     let mut places: BTreeMap<String, usize> = BTreeMap::new();
     let mut left_out = LeftOut::default();
+    let mut seen = BTreeSet::new();
     for path in paths {
         for run in runs_at(path)? {
+            // The same folder by another path.
+            if !seen.insert(run.canonicalize().unwrap_or_else(|_| run.clone())) {
+                continue;
+            }
             let is_named = run == *path;
             if !run.join("scores.json").is_file() {
                 left_out.add_without_scores(&run);
@@ -168,16 +173,22 @@ pub fn add_udr(gathered: &mut Gathered, watch: &mut dyn Watch) -> Result<Option<
             return Ok(None);
         }
         watch.progress(n_done as u64);
-        let paths: Vec<PathBuf> = group.iter().map(|&run| gathered.folders[run].path().to_path_buf()).collect();
-        let inputs = match read_inputs(&paths, &Reading::default()) {
-            Ok(inputs) => inputs,
-            Err(error) => {
-                without.push((group.len(), error.to_string().lines().next().unwrap_or_default().to_string()));
-                continue;
+        let mut inputs = Vec::new();
+        let mut read = Vec::new();
+        for &run in group {
+            match read_inputs(&[gathered.folders[run].path().to_path_buf()], &Reading::default()) {
+                Ok(input) => {
+                    inputs.extend(input);
+                    read.push(run);
+                }
+                Err(error) => without.push((1, error.to_string().lines().next().unwrap_or_default().to_string())),
             }
-        };
+        }
+        if read.len() < 2 {
+            continue;
+        }
         let choice = Choice { metrics: Which::named(["udr"]), ..Choice::default() };
-        for (&run, evaluation) in group.iter().zip(evaluate(&inputs, &choice, &mut Nobody)?) {
+        for (&run, evaluation) in read.iter().zip(evaluate(&inputs, &choice, &mut Nobody)?) {
             let scores = &mut gathered.runs[run].scores;
             scores.values.retain(|score| unbraid_metrics::metric_of(&score.name) != "udr");
             scores.undefined.retain(|score| unbraid_metrics::metric_of(&score.name) != "udr");
@@ -213,8 +224,8 @@ fn runs_at(path: &Path) -> Result<Vec<PathBuf>> {
         return Err(Error::new(format!("there is no folder {}", path.display()))
             .help("give a run, a sweep, or a folder of runs"));
     }
-    // Other work has a config too, but only runs have a log of losses.
-    let is_run = |path: &PathBuf| path.join("config.toml").is_file() && path.join("losses.csv").is_file();
+    // Other work has a config too, but only runs have a log of losses; one that lost its config is told.
+    let is_run = |path: &PathBuf| path.join("losses.csv").is_file();
     Ok(paths_in(path)?.into_iter().filter(is_run).collect())
 }
 

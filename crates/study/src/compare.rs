@@ -173,7 +173,9 @@ fn many_groups_text(comparison: &Comparison, scores: &[&ComparedScore], width: O
             .filter(|&place| tested(place).iter().any(Option::is_some))
             .map(|place| row(&groups[place], tested(place).into_iter().map(difference_text).collect()))
             .collect();
-        n_tests += (1..groups.len()).map(|place| tested(place).into_iter().flatten().count()).sum::<usize>();
+        n_tests += (1..groups.len())
+            .map(|place| tested(place).into_iter().flatten().filter(has_p_value).count())
+            .sum::<usize>();
         if !rows.is_empty() {
             tests += &(beside("difference (p of t test)", scores, &rows) + "\n");
         }
@@ -185,6 +187,11 @@ fn many_groups_text(comparison: &Comparison, scores: &[&ComparedScore], width: O
         format!("less {first}, over matching seeds of the same dataset:\n{tests}{}", told_of_tests(n_tests))
     };
     means + &tests + "--json has intervals, pairs and Wilcoxon's test\n"
+}
+
+/// Whether there is a p-value: not where all differences are alike.
+fn has_p_value(test: &&PairedTest) -> bool {
+    test.t_p_value.is_some()
 }
 
 /// Whether a test is of pairs enough.
@@ -237,8 +244,8 @@ fn tests_text(comparison: &Comparison, scores: &[&ComparedScore], width: Option<
     let mut n_tests = 0;
     for (place, group) in comparison.groups.iter().enumerate().skip(1) {
         let tests = scores.iter().filter_map(|score| Some((score, score.against_first[place - 1].as_ref()?)));
-        let rows: Vec<Vec<String>> =
-            tests.filter(|(_, test)| is_test(test)).map(|(score, test)| test_row(&score.name, test)).collect();
+        let tests: Vec<_> = tests.filter(|(_, test)| is_test(test)).collect();
+        let rows: Vec<Vec<String>> = tests.iter().map(|(score, test)| test_row(&score.name, test)).collect();
         let (one, first) = (on_one_line(&group.label), on_one_line(&comparison.groups[0].label));
         if group.dataset != comparison.groups[0].dataset {
             text +=
@@ -246,10 +253,15 @@ fn tests_text(comparison: &Comparison, scores: &[&ComparedScore], width: Option<
             continue;
         }
         if rows.is_empty() {
-            text += &format!("\n{one} against {first}: fewer than two seeds match, so there is no paired test\n");
+            let n_matching = group.seeds.iter().filter(|seed| comparison.groups[0].seeds.contains(seed)).count();
+            let why = match n_matching {
+                0 | 1 => "fewer than two seeds match",
+                _ => "no score is defined in both for two seeds that match",
+            };
+            text += &format!("\n{one} against {first}: {why}, so there is no paired test\n");
             continue;
         }
-        n_tests += rows.len();
+        n_tests += tests.iter().filter(|(_, test)| has_p_value(test)).count();
         let header = ["score", "difference", "95 % interval", "pairs", "p (t)", "p (Wilcoxon)"];
         text += &format!("\n{one} less {first}, over matching seeds:\n{}", numbers_table(&header, &rows, width));
     }
@@ -262,8 +274,9 @@ fn tests_text(comparison: &Comparison, scores: &[&ComparedScore], width: Option<
 /// What a p-value means, and how many are small by chance.
 fn told_of_tests(n_tests: usize) -> String {
     format!(
-        "p is the probability of a difference at least as large by chance, of each score by itself: of {n_tests} tests without any true \
+        "p is the probability of a difference at least as large by chance, of each score by itself: of {} without any true \
          difference, about {:.0} would be below {:.2}.\n",
+        counted(n_tests, "test"),
         (1.0 - LEVEL) * n_tests as f64,
         1.0 - LEVEL
     )
@@ -341,6 +354,18 @@ mod tests {
             text.contains("beta=1 against beta=4: fewer than two seeds match") && text.contains("0.2500"),
             "{text}"
         );
+    }
+
+    #[test]
+    fn scores_that_are_undefined_are_the_reason_where_seeds_match_and_equal_ones_have_no_p_value() {
+        let of = |beta: f64, mig: Option<f64>| [1, 2].map(|seed| run(&format!("{beta} {seed}"), seed, beta, mig));
+        let mut runs = [of(4.0, Some(0.25)), of(1.0, None)].concat();
+        // The divergences are alike.
+        let text = comparison_text(&compare(&StudyTable::new(&runs).unwrap()), Shown::All, None);
+        assert!(!text.contains("p is the probability"), "{text}");
+        runs.iter_mut().for_each(|run| run.scores.values.retain(|score| score.name == "mig"));
+        let text = comparison_text(&compare(&StudyTable::new(&runs).unwrap()), Shown::All, None);
+        assert!(text.contains("beta=1 against beta=4: no score is defined in both for two seeds that match"), "{text}");
     }
 
     #[test]

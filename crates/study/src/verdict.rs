@@ -4,7 +4,7 @@ use unbraid_data::words::{counted, listed};
 use unbraid_metrics::Better;
 use unbraid_report::tables::score_text;
 
-use crate::chosen_scores::{better, directed, goodness, unsupervised};
+use crate::chosen_scores::{better, directed, goodness, supervised, unsupervised};
 use crate::figures::explained::rows;
 use crate::statistics::agreement::{of_metrics, with_unsupervised};
 use crate::statistics::correlations::Coefficient;
@@ -26,14 +26,27 @@ pub fn lead(table: &StudyTable) -> String {
     let mut seeds = table.seeds().to_vec();
     seeds.sort_unstable();
     seeds.dedup();
-    format!(
+    let told = format!(
         "{} of {} in {} with {}, on {}.",
         counted(table.n_runs(), "run"),
         counted_and_named("objective", &table.objectives().labels),
         counted(table.settings().len(), "setting"),
         counted(seeds.len(), "seed"),
         counted_and_named("dataset", &table.datasets().labels)
-    )
+    );
+    told + &without_scores(table)
+}
+
+/// ` 3 runs have no metric of factors: ...`, which makes their settings look better than they are; nothing where all have one.
+fn without_scores(table: &StudyTable) -> String {
+    let scores = supervised(table);
+    let Some(first) = scores.first() else { return String::new() };
+    let is_without = |run: &usize| scores.iter().all(|score| score.values[*run].is_none());
+    let without: Vec<usize> = (0..table.n_runs()).filter(is_without).collect();
+    let Some(&run) = without.first() else { return String::new() };
+    let why = first.reasons[run].as_deref().unwrap_or("not measured");
+    let has = if without.len() == 1 { "has" } else { "have" };
+    format!(" {} {has} no metric of factors ({}: {why}).", counted(without.len(), "run"), first.name)
 }
 
 fn counted_and_named(thing: &str, names: &[String]) -> String {
@@ -184,4 +197,28 @@ pub fn mean_and_spread(found: &Summary) -> String {
 
 fn signed(value: f64) -> String {
     format!("{value:.2}").replace("-0.00", "0.00").replace('-', "−")
+}
+
+#[cfg(test)]
+mod tests {
+    use unbraid_metrics::Scores;
+
+    use super::*;
+    use crate::table::Run;
+
+    #[test]
+    fn runs_without_a_metric_of_factors_are_told_first() {
+        let run = |seed: i64, mig: Result<f64, &str>| Run {
+            name: format!("{seed}"),
+            config: format!("seed = {seed}\ndataset.name = 'a'\nframework.name = 'vae'").parse().unwrap(),
+            scores: Scores::new().with_outcome("mig", mig).with("kl", 1.0),
+        };
+        let told = |second| lead(&StudyTable::new(&[run(1, Ok(0.5)), run(2, second)]).unwrap());
+        let all = "2 runs of 1 objective (vae) in 1 setting with 2 seeds, on 1 dataset (a).";
+        assert_eq!(told(Ok(0.25)), all);
+        assert_eq!(
+            told(Err("no latent moves")),
+            format!("{all} 1 run has no metric of factors (mig: no latent moves).")
+        );
+    }
 }

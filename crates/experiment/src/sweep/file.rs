@@ -60,8 +60,8 @@ impl SweepFile {
             Some(shared) => grid(shared, "[shared]")?,
         };
         let grids = grids(table.remove("grid"))?;
-        if let Some(path) = grids.iter().find_map(|grid| grid.first_common_path(&shared)) {
-            return Err(Error::new(format!("\"{path}\" stands in [shared] and in a grid"))
+        if let Some([of_grid, of_shared]) = grids.iter().find_map(|grid| grid.first_common_paths(&shared)) {
+            return Err(Error::new(format!("a grid sets \"{of_grid}\" and [shared] sets \"{of_shared}\""))
                 .help("wanted each setting in one of them: in [shared] where all grids go through the same values"));
         }
         Ok(Self {
@@ -98,6 +98,9 @@ fn base(found: Option<Value>, folder: &Path) -> Result<Table> {
 fn grids(found: Option<Value>) -> Result<Vec<Grid>> {
     match found {
         None => Ok(vec![Grid::read(Table::new())?]),
+        Some(Value::Array(several)) if several.is_empty() => {
+            Err(Error::new("\"grid\" is an empty list").help("wanted [[grid]] sections, or none for the base alone"))
+        }
         Some(Value::Array(several)) => {
             let numbered = several.into_iter().enumerate();
             numbered.map(|(position, one)| grid(one, &format!("[[grid]] number {}", position + 1))).collect()
@@ -139,8 +142,9 @@ mod tests {
         assert!(message("[base]\nseed = 1\nseed = 2").starts_with("line 3 is no TOML"));
         assert!(
             message("[base]\n[shared]\nseed = [1, 2]\n[[grid]]\nrows = 5\n[[grid]]\nseed = 3")
-                .starts_with("\"seed\" stands in [shared] and in a grid")
+                .starts_with("a grid sets \"seed\" and [shared] sets \"seed\"")
         );
+        assert!(message("grid = []\n[base]").starts_with("\"grid\" is an empty list"));
         assert!(message("best = 3\n[base]").starts_with("\"best\" is 3"));
         assert!(message("best = 'migg'\n[base]").contains("no metric is called \"migg\"; did you mean \"mig\"?"));
     }

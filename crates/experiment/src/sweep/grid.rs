@@ -62,11 +62,11 @@ impl Grid {
         Ok(())
     }
 
-    /// The first setting of this grid that the other sets too, or a part of it.
-    pub fn first_common_path<'a>(&'a self, other: &Self) -> Option<&'a str> {
+    /// The first setting of this grid that the other sets too, or sets a part or the whole of, and what that is.
+    pub fn first_common_paths<'a>(&'a self, other: &'a Self) -> Option<[&'a str; 2]> {
         let is_within = |part: &str, whole: &str| part.strip_prefix(whole).is_some_and(|rest| rest.starts_with('.'));
         let is_common = |one: &str, its: &str| one == its || is_within(one, its) || is_within(its, one);
-        self.paths().find(|path| other.paths().any(|its| is_common(path, its)))
+        self.paths().find_map(|path| Some([path, other.paths().find(|its| is_common(path, its))?]))
     }
 
     fn paths(&self) -> impl Iterator<Item = &str> {
@@ -184,15 +184,19 @@ mod tests {
 
     #[test]
     fn two_grids_that_set_the_same_are_told_by_its_path() {
-        let common = |one: &str, other: &str| -> Option<String> {
+        let common = |one: &str, other: &str| -> Option<[String; 2]> {
             let (one, other) = (grid(one).unwrap(), grid(other).unwrap());
-            one.first_common_path(&other).map(String::from)
+            one.first_common_paths(&other).map(|paths| paths.map(String::from))
         };
-        assert_eq!(common("rows = 5\nseed = 1", "seed = [1, 2]").as_deref(), Some("seed"));
-        assert_eq!(common("framework = [{ name = 'ae' }]", "framework.beta = 4.0").as_deref(), Some("framework"));
+        let found = |one: &str, other: &str| Some([one.to_string(), other.to_string()]);
+        assert_eq!(common("rows = 5\nseed = 1", "seed = [1, 2]"), found("seed", "seed"));
         assert_eq!(
-            common("framework.beta.from = 0.0", "framework.beta = [1.0]").as_deref(),
-            Some("framework.beta.from")
+            common("framework = [{ name = 'ae' }]", "framework.beta = 4.0"),
+            found("framework", "framework.beta")
+        );
+        assert_eq!(
+            common("framework.beta.from = 0.0", "framework.beta = [1.0]"),
+            found("framework.beta.from", "framework.beta")
         );
         assert_eq!(common("framework.name = 'ae'", "framework.beta = 4.0\nframework.name_of = 1"), None);
     }

@@ -124,6 +124,11 @@ fn in_run(error: Error, assignments: &[Assignment]) -> Error {
         [] => error,
         _ => {
             let shown: Vec<String> = assignments.iter().map(|(path, value)| format!("{path} = {value}")).collect();
+            let told = error.to_string();
+            let is_of_list = told.contains("wanted a list") || told.contains("is no list");
+            let hint =
+                "in a grid a list is gone through, and a setting that is a list itself is a list of lists: [[8, 8]]";
+            let error = if is_of_list { error.more_help(hint) } else { error };
             error.at(format!("the run with {}", shown.join(", ")))
         }
     }
@@ -238,6 +243,8 @@ mod tests {
             found.starts_with("the run with seed = 1, framework.gamma = -1.0, framework.name = \"factor_vae\": "),
             "{found}"
         );
+        let found = message(&SWEEP.replace("framework.beta = 4.0", "model.encoder = [8, 8]"));
+        assert!(found.contains("a setting that is a list itself is a list of lists: [[8, 8]]"), "{found}");
         let many = format!("{SWEEP}rows_seed = [{}]\nrows = [{}]", "1, ".repeat(400), "2, ".repeat(400));
         assert!(message(&many).contains("wanted 100000 or fewer"));
     }

@@ -9,18 +9,16 @@ use std::process::{Child, ChildStdin, Command, Output, Stdio};
 use std::sync::mpsc::{Receiver, RecvTimeoutError, Sender, channel};
 use std::time::{Duration, Instant};
 
-use rayon::prelude::*;
 use unbraid_data::words::counted;
 use unbraid_data::{Error, Result};
 use unbraid_report::RunFolder;
 use unbraid_report::status::Status;
 
+use super::check::check_runs;
 use super::folder::SweepFolder;
 use super::plan::{Plan, PlannedRun};
 use super::state::is_finished;
 use super::work::WhereHeld;
-use crate::run::read_config;
-use crate::run_once::{another_config, is_same};
 
 /// The exit code of a worker that found the disk full: the run can go on once there is space.
 pub const DISK_FULL: u8 = 74;
@@ -147,7 +145,7 @@ impl<'a> Working<'a> {
             looked: Instant::now(),
             read: Instant::now(),
         };
-        check_configs(pool.folder, pool.plan)?;
+        check_runs(pool.folder, pool.plan)?;
         let failed = pool.folder.failed()?;
         for (position, run) in pool.plan.runs.iter().enumerate() {
             if is_finished(&pool.folder.run_path(&run.name)) {
@@ -293,17 +291,6 @@ impl<'a> Working<'a> {
         let waiting = (self.waiting.len() + self.held.len()) as f64 * mean;
         Some((running.sum::<f64>() + waiting) / self.pool.jobs as f64)
     }
-}
-
-/// Refuses folders of runs whose config is not the planned one: somebody changed it there.
-fn check_configs(folder: &SweepFolder, plan: &Plan) -> Result<()> {
-    plan.runs.par_iter().try_for_each(|run| {
-        let path = folder.run_path(&run.name);
-        match RunFolder::open(&path) {
-            Ok(found) if !is_same(&read_config(&found)?, &run.config()?) => Err(another_config(&path)),
-            _ => Ok(()),
-        }
-    })
 }
 
 fn wait_for(child: Child, run: usize, ended: &Sender<Ended>) {

@@ -1,6 +1,8 @@
 //! The page of many runs together: the result in words, then a section for each question with its pictures or with what is missing for them, and
 //! folded away what is there for who wants it.
 
+use unbraid_data::words::counted;
+
 use super::doctor::{notes, verdicts};
 use super::html::{self, Width, escape};
 use super::{Folded, PageFigure, PageTable, commands, section};
@@ -58,8 +60,8 @@ fn content(section: &StudySection) -> String {
     let more = match more {
         [] => String::new(),
         _ => format!(
-            "<details>\n<summary>{} more pictures that need other runs</summary>\n{}</details>\n",
-            more.len(),
+            "<details>\n<summary>{} that other runs are needed for</summary>\n{}</details>\n",
+            counted(more.len(), "more picture"),
             told(more)
         ),
     };

@@ -1,6 +1,6 @@
 //! Finished runs gathered for a study: from folders of runs, folders of sweeps, or one by one.
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 
 use unbraid_data::folders::paths_in;
@@ -36,13 +36,8 @@ pub fn gather(paths: &[PathBuf]) -> Result<Gathered> {
     let mut found: Vec<Found> = Vec::new();
     let mut places: BTreeMap<String, usize> = BTreeMap::new();
     let mut left_out = LeftOut::default();
-    let mut seen = BTreeSet::new();
     for path in paths {
         for run in runs_at(path)? {
-            // The same folder by another path.
-            if !seen.insert(run.canonicalize().unwrap_or_else(|_| run.clone())) {
-                continue;
-            }
             let is_named = run == *path;
             if !run.join("scores.json").is_file() {
                 left_out.add_without_scores(&run);

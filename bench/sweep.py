@@ -130,16 +130,18 @@ def overhead(binary, folder, n_runs):
 
 
 def listing(binary, folder, runs, n_listed):
-    """Seconds to list many finished runs: copies of one, under the names that a plan gives them."""
+    """Seconds to list many finished runs: those of a plan, with the scores of one that was trained."""
     out = folder / "listed"
     file = sweep_file(folder, n_listed, 7)
     subprocess.run([binary, "sweep", file, "--out", out, "--export", "commands"], check=True, capture_output=True)
     one = next(path for path in runs.iterdir() if path.name != "sweeps")
-    names = [json.loads(line)["name"] for line in (out / "sweeps/many/plan.jsonl").read_text().splitlines()]
-    for name in names:
-        (out / name).mkdir()
-        for kept in ["config.toml", "status.json", "scores.json", "report.html"]:
-            os.link(one / kept, out / name / kept)
+    planned = [json.loads(line) for line in (out / "sweeps/many/plan.jsonl").read_text().splitlines()]
+    names = [run["name"] for run in planned]
+    for run in planned:
+        (out / run["name"]).mkdir()
+        (out / run["name"] / "config.toml").write_text(run["config"])
+        for kept in ["status.json", "scores.json", "report.html"]:
+            os.link(one / kept, out / run["name"] / kept)
     times = []
     for _ in range(3):
         began = time.time()

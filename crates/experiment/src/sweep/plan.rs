@@ -243,7 +243,7 @@ mod tests {
             found.starts_with("the run with seed = 1, framework.gamma = -1.0, framework.name = \"factor_vae\": "),
             "{found}"
         );
-        let found = message(&SWEEP.replace("framework.beta = 4.0", "model.encoder = [8, 8]"));
+        let found = message(&SWEEP.replace("framework.beta = 4.0", "model.name = 'mlp'\nmodel.encoder = [8, 8]"));
         assert!(found.contains("a setting that is a list itself is a list of lists: [[8, 8]]"), "{found}");
         let many = format!("{SWEEP}rows_seed = [{}]\nrows = [{}]", "1, ".repeat(400), "2, ".repeat(400));
         assert!(message(&many).contains("wanted 100000 or fewer"));

@@ -36,6 +36,10 @@ fn check_configs(folder: &SweepFolder, plan: &Plan) -> Result<()> {
 fn check_images(folder: &SweepFolder, plan: &Plan) -> Result<()> {
     let mut now: BTreeMap<String, Option<DatasetRecord>> = BTreeMap::new();
     for run in &plan.runs {
+        // Of a long plan few configs name a file: the others need not be read a second time.
+        if !run.config.contains("path") {
+            continue;
+        }
         let Ok(found) = RunFolder::open(&folder.run_path(&run.name)) else { continue };
         let config = run.config()?;
         if !config.dataset.settings.contains_key("path") {

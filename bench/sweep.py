@@ -2,6 +2,7 @@
 """A sweep of many tiny runs, undisturbed and with workers and the sweep itself killed at random: every run exactly once, the same bytes.
 
     python3 bench/sweep.py [--runs 1000] [--jobs 2] [--seed 1]
+    python3 bench/sweep.py --runs 0                    # only what follows
 
 Also measures what a sweep costs beside its runs (against `unbraid train` of the same configs, one after another), and how long it takes to list finished runs.
 """
@@ -13,6 +14,7 @@ import os
 import random
 import shutil
 import signal
+import statistics
 import subprocess
 import sys
 import tempfile
@@ -112,21 +114,32 @@ def disturbed(binary, file, out, jobs, rng):
     return kills, time.time() - began
 
 
-def overhead(binary, folder, n_runs):
-    """Seconds of a sweep of one job, and of the same configs trained one after another by `unbraid train`, in turns."""
-    sweeps, trains = [], []
-    for turn in range(3):
+def own_secs(run):
+    """Seconds from a run's first file to its last: what it takes by itself, wherever it is started."""
+    return (run / "status.json").stat().st_mtime - (run / "config.toml").stat().st_mtime
+
+
+def beside(binary, folder, n_runs, n_turns):
+    """Milliseconds that a run takes beside its own time, in a sweep of one job and by `unbraid train` of the same configs one after another, in each of several turns. The time of the runs themselves is taken away, since it differs by more from one moment to the next."""
+    sweeps, trains, own = [], [], ([], [])
+    for turn in range(n_turns):
         file = sweep_file(folder, n_runs, 5)
-        out = folder / f"sweep-{turn}"
+        out, alone = folder / f"sweep-{turn}", folder / f"train-{turn}"
         began = time.time()
         subprocess.run([binary, "sweep", file, "--out", out, "--jobs", "1", "--threads", "1"], check=True, capture_output=True)
-        sweeps.append(time.time() - began)
+        secs = time.time() - began
         runs = sorted(path for path in out.iterdir() if path.name != "sweeps")
+        of_runs = [own_secs(run) for run in runs]
+        sweeps.append((secs - sum(of_runs)) / len(runs) * 1000)
+        own[0].extend(of_runs)
         began = time.time()
         for run in runs:
-            subprocess.run([binary, "train", run / "config.toml", "--out", folder / f"train-{turn}" / run.name, "--threads", "1"], check=True, capture_output=True)
-        trains.append(time.time() - began)
-    return min(sweeps), min(trains)
+            subprocess.run([binary, "train", run / "config.toml", "--out", alone / run.name, "--threads", "1"], check=True, capture_output=True)
+        secs = time.time() - began
+        of_runs = [own_secs(alone / run.name) for run in runs]
+        trains.append((secs - sum(of_runs)) / len(runs) * 1000)
+        own[1].extend(of_runs)
+    return sweeps, trains, own
 
 
 def listing(binary, folder, runs, n_listed):
@@ -154,6 +167,20 @@ def listing(binary, folder, runs, n_listed):
     return len(names), min(times), time.time() - began
 
 
+def killed(arguments, folder):
+    """Every run once, with the same bytes, whatever is killed."""
+    file = sweep_file(folder, arguments.runs, arguments.steps)
+    began = time.time()
+    subprocess.run([arguments.binary, "sweep", file, "--out", folder / "calm", "--jobs", str(arguments.jobs)], check=True, capture_output=True)
+    calm = digests(folder / "calm")
+    print(f"undisturbed: {len(calm)} runs in {time.time() - began:.0f} s", flush=True)
+    kills, secs = disturbed(arguments.binary, file, folder / "wild", arguments.jobs, random.Random(arguments.seed))
+    wild = digests(folder / "wild")
+    print(f"disturbed: {kills['sweep']} kills of the sweep and {kills['worker']} of workers, {kills['run three times']} times three of the same run; {len(wild)} runs in {secs:.0f} s", flush=True)
+    assert calm == wild, "the bytes differ"
+    print(f"the same bytes of all {len(wild)} runs, each finished once")
+
+
 def main():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--runs", type=int, default=1000)
@@ -165,20 +192,16 @@ def main():
     arguments = parser.parse_args()
     folder = Path(tempfile.mkdtemp(prefix="unbraid-sweep-"))
     try:
-        file = sweep_file(folder, arguments.runs, arguments.steps)
-        began = time.time()
-        subprocess.run([arguments.binary, "sweep", file, "--out", folder / "calm", "--jobs", str(arguments.jobs)], check=True, capture_output=True)
-        calm = digests(folder / "calm")
-        print(f"undisturbed: {len(calm)} runs in {time.time() - began:.0f} s", flush=True)
-        kills, secs = disturbed(arguments.binary, file, folder / "wild", arguments.jobs, random.Random(arguments.seed))
-        wild = digests(folder / "wild")
-        print(f"disturbed: {kills['sweep']} kills of the sweep and {kills['worker']} of workers, {kills['run three times']} times three of the same run; {len(wild)} runs in {secs:.0f} s", flush=True)
-        assert calm == wild, "the bytes differ"
-        print(f"the same bytes of all {len(wild)} runs, each finished once")
-        n_listed, secs, again = listing(arguments.binary, folder, folder / "calm", arguments.listed)
+        if arguments.runs > 0:
+            killed(arguments, folder)
+        file = sweep_file(folder, 4, arguments.steps)
+        subprocess.run([arguments.binary, "sweep", file, "--out", folder / "few"], check=True, capture_output=True)
+        n_listed, secs, again = listing(arguments.binary, folder, folder / "few", arguments.listed)
         print(f"listing {n_listed} finished runs: {secs:.2f} s; starting a sweep in which all are finished: {again:.2f} s", flush=True)
-        in_sweep, alone = overhead(arguments.binary, folder, 100)
-        print(f"100 runs one at a time: {in_sweep:.2f} s in a sweep, {alone:.2f} s by `unbraid train`: {(in_sweep - alone) * 10:+.1f} ms a run")
+        sweeps, trains, own = beside(arguments.binary, folder, 40, 5)
+        told = [f"{statistics.median(times):.1f} ms ({min(times):.1f} to {max(times):.1f})" for times in (sweeps, trains)]
+        print(f"beside its own time a run takes {told[0]} in a sweep and {told[1]} by `unbraid train`: {statistics.median(sweeps) - statistics.median(trains):+.1f} ms; five turns of 40 runs")
+        print(f"their own time, which other work on the machine moves: {statistics.median(own[0]) * 1000:.0f} ms and {statistics.median(own[1]) * 1000:.0f} ms")
     finally:
         shutil.rmtree(folder, ignore_errors=True)
 

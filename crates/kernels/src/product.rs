@@ -30,6 +30,18 @@ impl<'a> Matrix<'a> {
         let (n_rows, n_columns) = (n_columns, n_rows);
         Self { layout: Layout { n_rows, n_columns, row_stride: column_stride, column_stride: row_stride }, ..self }
     }
+
+    /// So many of its columns, from this one on.
+    fn columns(self, first: usize, n_columns: usize) -> Self {
+        assert!(first + n_columns <= self.layout.n_columns, "there are no such columns in {:?}", self.layout);
+        let start = (first * self.layout.column_stride).min(self.values.len());
+        Self { values: &self.values[start..], layout: Layout { n_columns, ..self.layout } }
+    }
+
+    /// So many of its rows, from this one on.
+    fn rows(self, first: usize, n_rows: usize) -> Self {
+        self.transposed().columns(first, n_rows).transposed()
+    }
 }
 
 /// The matrix that a product is written to.
@@ -117,7 +129,28 @@ pub(crate) fn multiply_on_all_threads(left: Matrix, right: Matrix, target: Targe
     multiply_on(Parallelism::Rayon(0), left, right, Store::Overwrite, target);
 }
 
-fn multiply_on(threads: Parallelism, left: Matrix, right: Matrix, store: Store, target: Target) {
+/// Products that are summed before they are added to the target. `gemm` sums as many as fit into the processor's first cache, but never fewer than these.
+const MOST_SUMMED: usize = 512;
+/// Up to so many rows and columns `gemm` sums as many whatever the processor, and so it does where there is one row or column.
+const ALIKE_EVERYWHERE: usize = 64;
+
+/// A long sum is taken in equal parts, so that it is rounded alike on every processor.
+fn multiply_on(threads: Parallelism, left: Matrix, right: Matrix, store: Store, mut target: Target) {
+    let (n_rows, n_inner, n_columns) = (left.layout.n_rows, left.layout.n_columns, right.layout.n_columns);
+    assert_eq!(n_inner, right.layout.n_rows, "the inner sizes of a product must agree");
+    let is_alike = n_rows.max(n_columns) <= ALIKE_EVERYWHERE || n_rows.min(n_columns) <= 1;
+    if is_alike || n_inner <= MOST_SUMMED {
+        return multiply_at_once(threads, left, right, store, &mut target);
+    }
+    let part = n_inner.div_ceil(n_inner.div_ceil(MOST_SUMMED));
+    for first in (0..n_inner).step_by(part) {
+        let n_summed = part.min(n_inner - first);
+        let store = if first == 0 { store } else { Store::Add };
+        multiply_at_once(threads, left.columns(first, n_summed), right.rows(first, n_summed), store, &mut target);
+    }
+}
+
+fn multiply_at_once(threads: Parallelism, left: Matrix, right: Matrix, store: Store, target: &mut Target) {
     let Target { values: target_values, layout: target_layout } = target;
     let (n_rows, n_inner, n_columns) = (left.layout.n_rows, left.layout.n_columns, right.layout.n_columns);
     assert_eq!(n_inner, right.layout.n_rows, "the inner sizes of a product must agree");
@@ -176,6 +209,39 @@ mod tests {
         assert_eq!(out, [5.0, 11.0, 14.0, 23.0]);
         multiply(right.transposed(), left.transposed(), Store::Add, Target::of_rows(&mut out, 2));
         assert_eq!(out, [10.0, 25.0, 25.0, 46.0]);
+    }
+
+    #[test]
+    fn long_sums_are_the_same_on_every_processor() {
+        let random = |n: usize, seed: u32| -> Vec<f32> {
+            let next = |state: &mut u32| {
+                *state = state.wrapping_mul(1_664_525).wrapping_add(1_013_904_223);
+                Some((*state >> 8) as f32 / (1 << 23) as f32 - 1.0)
+            };
+            (0..n).scan(seed, |state, _| next(state)).collect()
+        };
+        for (n_rows, n_inner, n_columns) in [(96, 1024, 70), (70, 1536, 2), (3, 700, 256)] {
+            let (left, right) = (random(n_rows * n_inner, 1), random(n_inner * n_columns, 2));
+            let (left, right) = (Matrix::of_rows(&left, n_inner), Matrix::of_rows(&right, n_columns));
+            let n_parts = n_inner.div_ceil(512);
+            let part = n_inner.div_ceil(n_parts);
+            let mut expected = vec![0.0; n_rows * n_columns];
+            for first in (0..n_inner).step_by(part) {
+                let n = part.min(n_inner - first);
+                // No product of so few numbers is divided, whatever the processor.
+                multiply(
+                    left.columns(first, n),
+                    right.rows(first, n),
+                    Store::Add,
+                    Target::of_rows(&mut expected, n_columns),
+                );
+            }
+            let mut out = vec![0.0; n_rows * n_columns];
+            multiply(left, right, Store::Overwrite, Target::of_rows(&mut out, n_columns));
+            assert!(out == expected, "{n_rows} x {n_inner} x {n_columns}");
+            multiply_on_all_threads(left, right, Target::of_rows(&mut out, n_columns));
+            assert!(out == expected, "{n_rows} x {n_inner} x {n_columns} on all threads");
+        }
     }
 
     #[test]

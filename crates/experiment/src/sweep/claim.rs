@@ -17,10 +17,11 @@ use std::sync::mpsc::{RecvTimeoutError, Sender, channel};
 use std::thread::JoinHandle;
 use std::time::{Duration, Instant};
 
-use serde::{Deserialize, Serialize};
 use unbraid_data::Result;
 use unbraid_data::file_errors::{cannot_read, cannot_write};
 use unbraid_data::whole_file::create_folder;
+
+use super::holder::Holder;
 
 /// How often it is looked whether the claim still holds.
 const BETWEEN_LOOKS: Duration = Duration::from_secs(1);
@@ -36,22 +37,6 @@ const PATIENCE: Duration = Duration::from_secs(60);
 pub struct Claims {
     folder: PathBuf,
     patience: Duration,
-}
-
-/// Who holds a run.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Holder {
-    /// The machine.
-    pub host: String,
-    /// The number of the process there.
-    pub process: u32,
-    /// This start of the machine and the numbering of processes there, since containers have one of their own.
-    machine: String,
-    /// When the process began, in the machine's own count: numbers of processes come again.
-    began: String,
-    /// Who it belongs to: processes of others may be hidden from us.
-    #[serde(default)]
-    user: Option<u32>,
 }
 
 /// What came of trying to claim a run.
@@ -129,26 +114,6 @@ impl Claims {
             let beat = fs::read_to_string(beat_path(folder, number)).unwrap_or_default();
             observed.stands_still(number, beat, self.patience)
         })
-    }
-}
-
-impl Holder {
-    fn this_process() -> Self {
-        let process = std::process::id();
-        Self {
-            host: gethostname::gethostname().to_string_lossy().to_string(),
-            process,
-            machine: machine(),
-            began: began(process).unwrap_or_default(),
-            user: user(),
-        }
-    }
-
-    /// Whether the process is gone; nothing where that cannot be told from here.
-    pub fn is_gone(&self) -> Option<bool> {
-        let is_here = !self.machine.is_empty() && !self.began.is_empty() && self.machine == machine();
-        let is_ours = self.user == user() || user() == Some(0);
-        (is_here && is_ours).then(|| began(self.process).as_deref() != Some(&self.began))
     }
 }
 
@@ -279,12 +244,10 @@ fn make(folder: &Path, number: u64) -> Result<bool> {
     }
 }
 
-/// A name that no other process on any machine has, nor this one for another claim: hosts and containers may share a name and numbers of processes.
+/// A name that no other process on any machine has, nor this one for another claim.
 fn temporary_name(number: u64, holder: &Holder) -> String {
     static N_MADE: AtomicU64 = AtomicU64::new(0);
-    let plain = |text: &str| text.chars().filter(char::is_ascii_alphanumeric).collect::<String>();
-    let [host, machine, began] = [&holder.host, &holder.machine, &holder.began].map(|text| plain(text));
-    format!(".{number}-{host}-{machine}-{}-{began}-{}", holder.process, N_MADE.fetch_add(1, Ordering::Relaxed))
+    format!(".{number}-{}-{}", holder.name(), N_MADE.fetch_add(1, Ordering::Relaxed))
 }
 
 #[cfg(unix)]
@@ -296,36 +259,6 @@ fn n_links(path: &Path) -> u64 {
 #[cfg(not(unix))]
 fn n_links(_path: &Path) -> u64 {
     1
-}
-
-/// What tells this start of this machine, and its numbering of processes, from all others; nothing where the system does not say.
-fn machine() -> String {
-    let boot = fs::read_to_string("/proc/sys/kernel/random/boot_id").unwrap_or_default();
-    let processes =
-        fs::read_link("/proc/self/ns/pid").map(|link| link.to_string_lossy().to_string()).unwrap_or_default();
-    if boot.is_empty() || processes.is_empty() { String::new() } else { format!("{} {processes}", boot.trim()) }
-}
-
-/// The number of the user whose process this is; nothing where the system has none.
-#[cfg(unix)]
-fn user() -> Option<u32> {
-    use std::os::unix::fs::MetadataExt;
-    fs::metadata("/proc/self").ok().map(|found| found.uid())
-}
-
-#[cfg(not(unix))]
-fn user() -> Option<u32> {
-    None
-}
-
-/// When a process of this machine began, in ticks since the machine did; nothing where it is gone or the system does not say. One that has
-/// ended and was not yet waited for is gone.
-fn began(process: u32) -> Option<String> {
-    let stat = fs::read_to_string(format!("/proc/{process}/stat")).ok()?;
-    // The name of the program stands in brackets, and may hold anything.
-    let mut fields = stat.rsplit_once(')')?.1.split_whitespace();
-    let state = fields.next()?;
-    if matches!(state, "Z" | "X") { None } else { fields.nth(18).map(str::to_string) }
 }
 
 #[cfg(test)]
@@ -413,7 +346,7 @@ mod tests {
     fn a_process_of_this_machine_that_is_gone_holds_nothing() {
         let folder = tempfile::tempdir().unwrap();
         let mut child = std::process::Command::new("sleep").arg("60").spawn().unwrap();
-        let holder = Holder { process: child.id(), began: began(child.id()).unwrap(), ..Holder::this_process() };
+        let holder = Holder::of_process(child.id());
         write_claim(folder.path(), 1, &holder);
         let claims = claims(folder.path());
         assert!(matches!(take(&claims), Taking::By(_)));
@@ -429,16 +362,12 @@ mod tests {
         next.release().unwrap();
         assert!(!claims.is_left("run").unwrap());
         child.wait().unwrap();
-        // Its number may come again.
-        let other = Holder { began: "1".to_string(), ..Holder::this_process() };
-        assert_eq!(other.is_gone(), Some(true));
     }
 
     #[test]
     fn a_process_elsewhere_is_gone_when_it_gives_no_sign_of_life() {
         let folder = tempfile::tempdir().unwrap();
-        let elsewhere = Holder { machine: "another".to_string(), ..Holder::this_process() };
-        assert_eq!(elsewhere.is_gone(), None);
+        let elsewhere = Holder::of_another_machine();
         write_claim(folder.path(), 3, &elsewhere);
         let claims = claims(folder.path());
         let mut observed = Observed::default();

@@ -2,7 +2,11 @@
 
 use rand::RngExt;
 use toml::{Table, Value};
+use unbraid_data::error::did_you_mean;
 use unbraid_data::{Error, Result, Seed};
+
+/// What a setting can be drawn from.
+const NAMES: &[&str] = &["uniform", "log_uniform", "whole", "choice"];
 
 /// What a setting is drawn from.
 #[derive(Debug, Clone, PartialEq)]
@@ -67,6 +71,13 @@ impl Distribution {
             Self::Choice(values) => values[rng.random_range(0..values.len())].clone(),
         }
     }
+}
+
+/// What may have been meant where a grid sets `framework.beta.uniforn`, which no setting is called; nothing where no distribution is close.
+pub fn misspelt(path: &str) -> Option<String> {
+    let (setting, name) = path.rsplit_once('.').filter(|(setting, _)| setting.contains('.'))?;
+    let close = did_you_mean(name, NAMES.iter().copied());
+    (!close.is_empty()).then(|| format!("{setting} = {{ {name} = ... }} names no distribution{close}"))
 }
 
 fn range(value: &Value) -> Option<(f64, f64)> {
@@ -141,6 +152,13 @@ mod tests {
                 "{message}"
             );
         }
+    }
+
+    #[test]
+    fn a_misspelt_distribution_is_offered() {
+        let expected = "framework.beta = { uniforn = ... } names no distribution; did you mean \"uniform\"?";
+        assert_eq!(misspelt("framework.beta.uniforn").as_deref(), Some(expected));
+        assert_eq!(["framework.uniforn", "framework.beta.from", "seed"].map(misspelt), [None, None, None]);
     }
 
     #[test]

@@ -3,7 +3,7 @@
 use toml::{Table, Value};
 use unbraid_data::{Error, Result, Seed};
 
-use super::draws::Distribution;
+use super::draws::{Distribution, misspelt};
 
 /// A setting by its path, `framework.beta`, and a value.
 pub type Assignment = (String, Value);
@@ -37,8 +37,12 @@ impl Grid {
                 Err(Error::new(format!("\"{path}\" is drawn at random, but how often is not said"))
                     .help("wanted count = 20, or a list in place of the distribution"))
             }
-            (None, Some(count)) => Err(Error::new(format!("\"count\" is {count}, but nothing is drawn at random"))
-                .help("wanted a setting such as framework.beta = { log_uniform = [0.1, 10.0] }, or uniform, whole or choice")),
+            (None, Some(count)) => {
+                let wanted = "wanted a setting such as framework.beta = { log_uniform = [0.1, 10.0] }, or uniform, whole or choice";
+                let meant = grid.paths().find_map(misspelt);
+                Err(Error::new(format!("\"count\" is {count}, but nothing is drawn at random"))
+                    .help(meant.unwrap_or(wanted.to_string())))
+            }
             _ => Ok(grid),
         }
     }

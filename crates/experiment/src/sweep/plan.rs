@@ -7,6 +7,7 @@ use toml::{Table, Value};
 use unbraid_data::{Error, Result};
 use unbraid_learn::{frameworks, optimisers};
 
+use super::draws::misspelt;
 use super::file::SweepFile;
 use super::grid::{Assignment, assign};
 use super::run_name::run_name;
@@ -129,6 +130,8 @@ fn in_run(error: Error, assignments: &[Assignment]) -> Error {
             let hint =
                 "in a grid a list is gone through, and a setting that is a list itself is a list of lists: [[8, 8]]";
             let error = if is_of_list { error.more_help(hint) } else { error };
+            let meant = assignments.iter().find_map(|(path, _)| misspelt(path));
+            let error = meant.into_iter().fold(error, |error, meant| error.more_help(meant));
             error.at(format!("the run with {}", shown.join(", ")))
         }
     }

@@ -9,8 +9,8 @@ use unbraid_report::RunFolder;
 use unbraid_report::key_scores::{KEY_SCORES, KeyScore};
 use unbraid_report::status::{State, Status};
 
-use super::claim::Holder;
 use super::folder::SweepFolder;
+use super::holder::Holder;
 use super::plan::{Plan, PlannedRun};
 use crate::config::Config;
 

@@ -5,8 +5,9 @@ use std::time::{Duration, Instant};
 
 use unbraid_data::Result;
 
-use super::claim::{Claim, Holder, Observed, Taking};
+use super::claim::{Claim, Observed, Taking};
 use super::folder::SweepFolder;
+use super::holder::Holder;
 use super::state::is_finished;
 use crate::run::is_held;
 use crate::run_once::run_once;

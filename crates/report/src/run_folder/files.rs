@@ -9,6 +9,7 @@ use unbraid_data::folders::remove_file;
 use unbraid_data::labelled_codes::Extras;
 use unbraid_data::npy::{read_list, read_table, read_tables};
 use unbraid_data::whole_file::{create_folder, read_text, read_whole, write_whole};
+use unbraid_data::words::quoted;
 use unbraid_data::{Error, FactorSpace, LabelledCodes, Result, npy};
 use unbraid_metrics::Scores;
 
@@ -167,6 +168,11 @@ impl RunFolder {
 
     /// Reads the scores, and the matrices where there are any.
     pub fn read_scores(&self) -> Result<Scores> {
+        self.read_scores_as_they_are()
+            .map_err(|error| error.more_help(format!("`unbraid report {}` makes them again", quoted(&self.path))))
+    }
+
+    fn read_scores_as_they_are(&self) -> Result<Scores> {
         let path = self.scores_path();
         let mut scores = parse_scores(&read_json(&path)?).map_err(|error| error.at(path.display()))?;
         let path = self.matrices_path();
@@ -254,5 +260,18 @@ mod tests {
 "#;
         assert_eq!(text, expected);
         assert_eq!(folder.read_scores().unwrap(), scores);
+    }
+
+    #[test]
+    fn scores_come_back_to_the_last_bit_and_damaged_ones_can_be_made_again() {
+        let parent = tempfile::tempdir().unwrap();
+        let folder = RunFolder::create(parent.path(), "").unwrap();
+        let score = |number: i32| (format!("score.{number}"), f64::from(number).sqrt().fract());
+        let scores = (0..500).map(score).fold(Scores::new(), |scores, (name, value)| scores.with(&name, value));
+        folder.write_scores(&scores).unwrap();
+        assert_eq!(folder.read_scores().unwrap(), scores);
+        fs::write(folder.scores_path(), "{").unwrap();
+        let error = folder.read_scores().unwrap_err().to_string();
+        assert!(error.contains("is no JSON") && error.contains("`unbraid report "), "{error}");
     }
 }

@@ -18,10 +18,10 @@ pub struct PairedTest {
     pub wilcoxon_p_value: Option<f64>,
 }
 
-/// The tests of pairs of numbers; none where there is no pair.
+/// The tests of pairs of numbers; none where there is no pair, or a difference too large for a number.
 pub fn paired_test(pairs: &[(f64, f64)]) -> Option<PairedTest> {
     let differences: Vec<f64> = pairs.iter().map(|(a, b)| a - b).collect();
-    let difference = summary(&differences)?;
+    let difference = summary(&differences).filter(|_| differences.iter().all(|difference| difference.is_finite()))?;
     Some(PairedTest { difference, t_p_value: t_test(&difference), wilcoxon_p_value: wilcoxon(&differences) })
 }
 
@@ -49,5 +49,6 @@ mod tests {
         assert_eq!((same.t_p_value, same.wilcoxon_p_value), (None, None));
         assert_eq!(paired_test(&[(1.0, 0.5)]).unwrap().t_p_value, None);
         assert_eq!(paired_test(&[]), None);
+        assert_eq!(paired_test(&[(1.0, 0.5), (1.5e308, -1.5e308)]), None);
     }
 }

@@ -30,7 +30,8 @@ pub fn summary(numbers: &[f64]) -> Option<Summary> {
     let n = numbers.len() as f64;
     // Taken from the first number, equal numbers have a deviation of exactly 0.
     let shift = numbers.iter().map(|number| number - first).sum::<f64>() / n;
-    let mean = first + shift;
+    // Numbers whose sum is too large for one still have a mean.
+    let mean = if shift.is_finite() { first + shift } else { numbers.iter().map(|number| number / n).sum() };
     let squares: f64 = numbers.iter().map(|number| (number - first - shift).powi(2)).sum();
     let deviation = (numbers.len() > 1).then(|| (squares / (n - 1.0)).sqrt()).filter(|deviation| deviation.is_finite());
     let interval = deviation.map(|deviation| {
@@ -66,5 +67,11 @@ mod tests {
         assert_eq!(summary(&[0.1]).unwrap().deviation, None);
         assert_eq!(summary(&[0.1, 0.1, 0.1]).unwrap().interval, Some((0.1, 0.1)));
         assert_eq!(summary(&[]), None);
+    }
+
+    #[test]
+    fn the_largest_numbers_have_a_mean() {
+        let found = summary(&[1.5e308, -1.5e308, 1.5e308, 1.5e308]).unwrap();
+        assert_eq!((found.mean, found.deviation, found.interval), (0.75e308, None, None));
     }
 }

@@ -113,6 +113,11 @@ fn sweep(path: &Path, arguments: &Arguments, data_root: Option<&Path>) -> Result
             counted(plan.n_same, "combination")
         ));
     }
+    if arguments.out.is_file() {
+        return Err(
+            Error::new(format!("--out is {}, a file", quoted(&arguments.out))).help("wanted a folder for the runs")
+        );
+    }
     if arguments.dry_run {
         return dry_run(&plan, &arguments.out);
     }

@@ -14,8 +14,7 @@ use crate::perturb::summary::Summary;
 /// Draws `retrain.png`, `factors.png` and, of a line search, `line_search.png`.
 pub fn draw(folder: &PerturbFolder, summary: &Summary, results: &[RunResult]) -> Result<()> {
     let title = |what: &str| format!("{}: {what}", summary.dataset);
-    let panels = [scores_panel(results)];
-    point_panels(&title("MIG after training on each data"), &panels).save(&folder.picture_path("retrain"))?;
+    scores_picture(&title("MIG after training on each data"), results).save(&folder.picture_path("retrain"))?;
     factors_picture(&title("MIG of each factor"), results).save(&folder.picture_path("factors"))?;
     let path = folder.picture_path("line_search");
     match line_search_picture(&title("MIG on altered images, main setting multiplied"), results, (0, "MIG")) {
@@ -23,6 +22,11 @@ pub fn draw(folder: &PerturbFolder, summary: &Summary, results: &[RunResult]) ->
         None => remove_file(&path),
         Some(picture) => picture.save(&path),
     }
+}
+
+/// The gap of every run on each version of the images (T4 figure 4.8 has those on altered ones, as histograms).
+pub fn scores_picture(title: &str, results: &[RunResult]) -> Canvas {
+    point_panels(title, &[scores_panel(results)])
 }
 
 /// The gap of each factor, a panel for each framework (T4 figure 4.9).

@@ -24,7 +24,7 @@ use crate::run::{hold_file, read_config};
 use crate::run_once::run_once;
 use crate::train::Ending;
 use crate::watch::Watch;
-pub use figures::{factors_picture, line_search_picture};
+pub use figures::{factors_picture, line_search_picture, scores_picture};
 pub use frameworks::{FRAMEWORKS, Published, Retrained, SCORE_TITLES, SCORES};
 pub use plan::Data;
 use plan::{Plan, Planned, check_scales};

@@ -139,6 +139,12 @@ fn runs_are_exported_and_what_is_left_out_is_told() {
     assert!(std::fs::read(place.path("runs.parquet")).unwrap().starts_with(b"PAR1"));
     let offline = place.output(&["export", run.to_str().unwrap(), "--format", "wandb"]);
     assert!(offline.starts_with("wandb/offline-run-") && place.path(offline.trim()).is_dir(), "{offline}");
+    // One that is damaged does not keep the others from being written.
+    std::fs::write(run.join("status.json"), "{").unwrap();
+    let output = place.run(&["export", "runs", "--format", "wandb", "--out", "all"]);
+    let (said, notes) = (String::from_utf8(output.stdout).unwrap(), String::from_utf8(output.stderr).unwrap());
+    assert_eq!((output.status.code(), said.lines().count()), (Some(1), 11), "{notes}");
+    assert!(notes.contains("1 run left out: ") && notes.contains("status.json"), "{notes}");
 }
 
 #[test]
@@ -172,6 +178,21 @@ fn a_run_that_failed_or_is_damaged_or_was_measured_twice_is_told_and_does_not_ke
     let csv = std::fs::read_to_string(place.path("study/runs.csv")).unwrap();
     let sap = csv.lines().next().unwrap().split(',').position(|name| name == "sap").unwrap();
     assert!(csv.lines().skip(1).all(|row| !row.split(',').nth(sap).unwrap().is_empty()), "{csv}");
+}
+
+#[test]
+fn runs_that_were_killed_or_never_began_are_told_by_their_sweep() {
+    let place = swept();
+    let run = std::fs::read_dir(place.path("runs")).unwrap().map(|entry| entry.unwrap().file_name());
+    let run = run.map(|name| name.into_string().unwrap()).filter(|name| name != "sweeps").min().unwrap();
+    std::fs::remove_dir_all(place.path("runs").join(&run)).unwrap();
+    let notes = || String::from_utf8(place.run(&["study", "runs/sweeps/grid"]).stderr).unwrap();
+    assert!(notes().contains("1 run left out: without scores yet"), "{}", notes());
+    std::fs::create_dir_all(place.path("runs/sweeps/grid/failed")).unwrap();
+    place.write(&format!("runs/sweeps/grid/failed/{run}.txt"), "its process was ended 3 times\n");
+    let told =
+        format!("1 run left out: failed, so that their settings look better than they are ({run}: its process was");
+    assert!(notes().contains(&told), "{}", notes());
 }
 
 #[test]

@@ -219,8 +219,13 @@ fn runs_that_learned_from_other_images_of_the_same_path_are_not_taken_for_finish
     place.output(&["sweep", "mine.toml"]);
     place.output(&["sweep", "mine.toml"]);
     export("spacing=4");
-    let refused = place.refusal(&["sweep", "mine.toml"], 2);
-    assert!(refused.contains("dataset.json") && refused.contains("the run was made with other images"), "{refused}");
+    for elsewhere in [&[][..], &["--export", "commands"], &["--slurm"]] {
+        let refused = place.refusal(&[&["sweep", "mine.toml"], elsewhere].concat(), 2);
+        assert!(
+            refused.contains("dataset.json") && refused.contains("the run was made with other images"),
+            "{refused}"
+        );
+    }
 }
 
 #[test]

@@ -22,7 +22,8 @@ pub fn paths_in(folder: &Path) -> Result<Vec<PathBuf>> {
 /// Removes a file, where it is there.
 pub fn remove_file(path: &Path) -> Result<()> {
     match fs::remove_file(path) {
-        Err(error) if error.kind() != ErrorKind::NotFound => {
+        // On a disk that cannot be written to, what is not there cannot be removed either.
+        Err(error) if error.kind() != ErrorKind::NotFound && path.exists() => {
             Err(Error::new(format!("cannot remove {}: {error}", path.display())))
         }
         _ => Ok(()),

@@ -1,6 +1,7 @@
 //! A run from its config to its report: the stages in order, each leaving its files in the folder.
 
 use std::fs::{File, TryLockError};
+use std::io;
 use std::path::Path;
 
 use unbraid_data::words::quoted;
@@ -182,13 +183,17 @@ fn hold(folder: &RunFolder) -> Result<File> {
 
 /// Whether another process works on the run in this folder, or this one elsewhere.
 pub(crate) fn is_held(path: &Path) -> bool {
-    let config = File::open(path.join("config.toml"));
-    config.is_ok_and(|file| matches!(file.try_lock(), Err(TryLockError::WouldBlock)))
+    open_to_lock(&path.join("config.toml")).is_ok_and(|file| matches!(file.try_lock(), Err(TryLockError::WouldBlock)))
+}
+
+/// Opens a file for its lock: for writing where that is allowed, without which NFS gives none.
+fn open_to_lock(path: &Path) -> io::Result<File> {
+    File::options().read(true).write(true).open(path).or_else(|_| File::open(path))
 }
 
 /// The same by any file of a folder.
 pub(crate) fn hold_file(path: &Path, folder: &Path) -> Result<File> {
-    let file = File::open(path).map_err(|error| Error::new(format!("{} cannot be read: {error}", path.display())))?;
+    let file = open_to_lock(path).map_err(|error| Error::new(format!("{} cannot be read: {error}", path.display())))?;
     match file.try_lock() {
         Ok(()) => Ok(file),
         Err(TryLockError::WouldBlock) => Err(Error::new(format!("another process is working on {}", folder.display()))

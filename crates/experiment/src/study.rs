@@ -37,10 +37,11 @@ pub fn gather(paths: &[PathBuf]) -> Result<Gathered> {
     let mut places: BTreeMap<String, usize> = BTreeMap::new();
     let mut left_out = LeftOut::default();
     for path in paths {
+        let sweep = if path.join("plan.jsonl").is_file() { Some(SweepFolder::open(path)?) } else { None };
         for run in runs_at(path)? {
             let is_named = run == *path;
             if !run.join("scores.json").is_file() {
-                left_out.add_without_scores(&run);
+                left_out.add_without_scores(&run, sweep.as_ref());
                 continue;
             }
             let one = match Found::read(&run) {
@@ -110,12 +111,14 @@ struct LeftOut {
 const MOST_NAMED: usize = 3;
 
 impl LeftOut {
-    fn add_without_scores(&mut self, run: &Path) {
+    /// A run that was killed has no error of its own, and one that failed early no folder: the sweep has them.
+    fn add_without_scores(&mut self, run: &Path, sweep: Option<&SweepFolder>) {
+        let name = run.file_name().unwrap_or_default().to_string_lossy();
         let status = RunFolder::open(run).ok().and_then(|folder| folder.read_status().ok().flatten());
-        match status.filter(|status| status.state == State::Failed) {
-            Some(status) => {
-                let error = status.error.unwrap_or_default();
-                let name = run.file_name().unwrap_or_default().to_string_lossy();
+        let status = status.filter(|status| status.state == State::Failed);
+        let error = status.map(|status| status.error.unwrap_or_default());
+        match error.or_else(|| sweep?.failure(&name)) {
+            Some(error) => {
                 self.failed.push(format!("{name}: {}", error.lines().next().unwrap_or_default()));
             }
             None => self.n_unfinished += 1,
@@ -219,8 +222,11 @@ fn runs_at(path: &Path) -> Result<Vec<PathBuf>> {
         return Err(Error::new(format!("there is no folder {}", path.display()))
             .help("give a run, a sweep, or a folder of runs"));
     }
-    // Other work has a config too, but only runs have a log of losses; one that lost its config is told.
-    let is_run = |path: &PathBuf| path.join("losses.csv").is_file();
+    // Other work has a config too, but only runs have a log of losses, or scores beside it; one that lost its config is told.
+    let is_run = |path: &PathBuf| {
+        let has = |name: &str| path.join(name).is_file();
+        has("losses.csv") || has("config.toml") && has("scores.json")
+    };
     Ok(paths_in(path)?.into_iter().filter(is_run).collect())
 }
 

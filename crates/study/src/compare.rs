@@ -144,6 +144,9 @@ pub fn comparison_text(comparison: &Comparison, shown: Shown, width: Option<u16>
         is_defined && (shown == Shown::All || metric_of(&score.name) == score.name)
     };
     let scores: Vec<&ComparedScore> = comparison.scores.iter().filter(is_shown).collect();
+    if scores.is_empty() {
+        return "no score is defined in any run; --json has the reasons\n".to_string();
+    }
     if comparison.groups.len() > MOST_BESIDE {
         return many_groups_text(comparison, &scores, width);
     }
@@ -181,10 +184,19 @@ fn many_groups_text(comparison: &Comparison, scores: &[&ComparedScore], width: O
         }
     }
     let first = on_one_line(&groups[0].label);
-    let tests = if n_tests == 0 {
-        "no group shares two seeds and the dataset with the first, so there is no paired test\n".to_string()
+    let shares_seeds = |group: &Group| {
+        let n_shared = group.seeds.iter().filter(|seed| groups[0].seeds.contains(seed)).count();
+        group.dataset == groups[0].dataset && n_shared > 1
+    };
+    let tests = if tests.is_empty() {
+        let why = match groups[1..].iter().any(shares_seeds) {
+            true => "no score is defined for two seeds that a group shares with the first",
+            false => "no group shares two seeds and the dataset with the first",
+        };
+        format!("{why}, so there is no paired test\n")
     } else {
-        format!("less {first}, over matching seeds of the same dataset:\n{tests}{}", told_of_tests(n_tests))
+        let told = if n_tests > 0 { told_of_tests(n_tests) } else { String::new() };
+        format!("less {first}, over matching seeds of the same dataset:\n{tests}{told}")
     };
     means + &tests + "--json has intervals, pairs and Wilcoxon's test\n"
 }
@@ -275,7 +287,7 @@ fn tests_text(comparison: &Comparison, scores: &[&ComparedScore], width: Option<
 fn told_of_tests(n_tests: usize) -> String {
     format!(
         "p is the probability of a difference at least as large by chance, of each score by itself: of {} without any true \
-         difference, about {:.0} would be below {:.2}.\n",
+         difference, about {:.1} would be below {:.2}.\n",
         counted(n_tests, "test"),
         (1.0 - LEVEL) * n_tests as f64,
         1.0 - LEVEL
@@ -354,6 +366,29 @@ mod tests {
             text.contains("beta=1 against beta=4: fewer than two seeds match") && text.contains("0.2500"),
             "{text}"
         );
+    }
+
+    #[test]
+    fn many_groups_whose_scores_are_all_alike_have_differences_and_no_p_value() {
+        let of = |beta: f64| [1, 2].map(|seed| run(&format!("{beta} {seed}"), seed, beta, Some(0.25)));
+        let runs = [1.0, 2.0, 3.0, 4.0, 5.0].map(of).concat();
+        let text = comparison_text(&compare(&StudyTable::new(&runs).unwrap()), Shown::All, None);
+        assert!(text.contains("less beta=1, over matching seeds") && text.contains("0.0000 (–)"), "{text}");
+        assert!(!text.contains("p is the probability") && !text.contains("no group shares"), "{text}");
+        // Where the first has no score, that is the reason.
+        let of = |beta: f64| {
+            [1, 2].map(|seed| {
+                let mut one = run(&format!("{beta} {seed}"), seed, beta, (beta > 1.0).then_some(0.25));
+                one.scores.values.retain(|score| score.name == "mig");
+                one
+            })
+        };
+        let runs = [1.0, 2.0, 3.0, 4.0, 5.0].map(of).concat();
+        let text = comparison_text(&compare(&StudyTable::new(&runs).unwrap()), Shown::All, None);
+        assert!(text.contains("no score is defined for two seeds that a group shares with the first"), "{text}");
+        let undefined: Vec<Run> = of(1.0).to_vec();
+        let text = comparison_text(&compare(&StudyTable::new(&undefined).unwrap()), Shown::All, None);
+        assert_eq!(text, "no score is defined in any run; --json has the reasons\n");
     }
 
     #[test]

@@ -258,7 +258,8 @@ fn notes(table: &StudyTable) -> Vec<String> {
     if supervised(table).is_empty() {
         notes.insert(
             0,
-            "No run has a metric of factors, so that scores which need none stand in their place.".to_string(),
+            "No run has a metric of factors, so that scores which need none stand in their place where there are any."
+                .to_string(),
         );
     }
     notes

@@ -108,16 +108,13 @@ fn which_agree(table: &StudyTable) -> String {
     let sentences = (0..table.datasets().len()).filter_map(|dataset| {
         let found = of_metrics(table, dataset, Coefficient::Spearman);
         let [most, least] = found.extremes(sign)?;
-        let best = format!(
-            "On {}, {} and {} agree most (rank correlation {} over {} runs)",
-            table.datasets().labels[dataset],
-            most.one,
-            most.other,
-            signed(most.correlation),
-            most.n_runs
-        );
-        let worst = format!(", {} and {} least ({})", least.one, least.other, signed(least.correlation));
-        Some(best + if (most.one, most.other) == (least.one, least.other) { "" } else { &worst } + ".")
+        let pair = format!("On {}, {} and {}", table.datasets().labels[dataset], most.one, most.other);
+        let (correlation, n_runs) = (signed(most.correlation), most.n_runs);
+        if (most.one, most.other) == (least.one, least.other) {
+            return Some(format!("{pair} have a rank correlation of {correlation} over {n_runs} runs."));
+        }
+        let worst = format!("{} and {} least ({})", least.one, least.other, signed(least.correlation));
+        Some(format!("{pair} agree most (rank correlation {correlation} over {n_runs} runs), {worst}."))
     });
     sentences.take(MOST_NAMES).collect::<Vec<_>>().join(" ")
 }

@@ -66,9 +66,17 @@ pub fn run(arguments: &Arguments) -> Result<Outcome> {
 fn export_offline(folders: &[RunFolder], arguments: &Arguments) -> Result<Outcome> {
     let into = arguments.out.clone().unwrap_or_else(|| PathBuf::from("wandb"));
     create_folder(&into)?;
+    let mut damaged = Vec::new();
     for folder in folders {
-        print(quoted(&wandb::export(folder, &into, &arguments.project)?))?;
+        match wandb::export(folder, &into, &arguments.project) {
+            Ok(path) => print(quoted(&path))?,
+            Err(error) if error.is_about_a_full_disk() || folders.len() == 1 => return Err(error),
+            Err(error) => damaged.push(error),
+        }
     }
-    tell(format!("wrote {}; `wandb sync PATH` uploads one", counted(folders.len(), "run")));
-    Ok(Outcome::Done)
+    for error in &damaged {
+        tell(format!("note: 1 run left out: {}", error.to_string().lines().next().unwrap_or_default()));
+    }
+    tell(format!("wrote {}; `wandb sync PATH` uploads one", counted(folders.len() - damaged.len(), "run")));
+    Ok(if damaged.is_empty() { Outcome::Done } else { Outcome::SomeFailed })
 }

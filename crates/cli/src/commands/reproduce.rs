@@ -8,6 +8,7 @@ use unbraid_data::words::{as_folder_name, counted};
 use unbraid_data::{Error, Result};
 use unbraid_experiment::reproductions::spread::{PublishedMean, Spread};
 use unbraid_experiment::reproductions::{self, Entry, Outcome as Found, Request, Row, Run, Scale, Value};
+use unbraid_experiment::sweep::check::check_runs;
 use unbraid_experiment::sweep::folder::SweepFolder;
 use unbraid_experiment::sweep::plan::Plan;
 use unbraid_experiment::sweep::run_name::run_name;
@@ -156,6 +157,7 @@ fn train(
     folder.uncancel()?;
     // What failed may have been mended since.
     folder.forget_failures()?;
+    check_runs(&folder, &plan)?;
     let (summary, _) = local::work(&folder, &plan, jobs, data_root)?;
     if summary.is_stopped {
         return Ok(None);

@@ -9,9 +9,10 @@
 
 use toml::Table;
 use unbraid_data::Result;
+use unbraid_data::words::counted;
 
 use super::spread::{PublishedMean, Spread};
-use super::trained::of_scale;
+use super::trained::{announce, of_scale};
 use super::{Entry, Outcome, Request, Row, Run, Scale};
 use crate::config::Config;
 use crate::perturb::retrain::{Data, RetrainSettings, RunResult, SCORE_TITLES, frameworks_of, retrain, spread_of};
@@ -53,7 +54,14 @@ pub fn retrained(
     scales: &[f64],
     watch: &mut dyn Watch,
 ) -> Result<Option<(Vec<RunResult>, Vec<String>)>> {
-    let Some(folders) = (request.train)(&configs(request.scale)?)? else { return Ok(None) };
+    let (configs, wanted) =
+        (configs(request.scale)?, RetrainSettings { scales: scales.to_vec(), ..wanted(request.scale) });
+    announce(&configs, request, watch)?;
+    if request.scale != Scale::Smoke {
+        let runs = counted(wanted.n_runs()?, "run");
+        watch.note(&format!("a network then learns from these to alter the images, and {runs} are trained on the three versions, each about as long"));
+    }
+    let Some(folders) = (request.train)(&configs)? else { return Ok(None) };
     let paths: Vec<_> = folders.iter().flatten().map(|folder| folder.path().to_path_buf()).collect();
     let out = request.runs.with_file_name(format!("perturbed-{}", request.scale.name()));
     let (config, folder, models) = begin(&paths, settings(request.scale)?, &out, watch)?;
@@ -61,7 +69,6 @@ pub fn retrained(
         return Ok(None);
     }
     drop(models);
-    let wanted = RetrainSettings { scales: scales.to_vec(), ..wanted(request.scale) };
     let Some(results) = retrain(&config, &folder, &wanted, watch)? else { return Ok(None) };
     let notes = vec![
         format!("altered images, pictures and a page are in {}", folder.path().display()),

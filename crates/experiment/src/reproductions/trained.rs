@@ -61,8 +61,8 @@ impl Restarts {
 
 /// Trains all runs of the groups; nothing where the user asks to stop. Runs that failed are left out, unless a group has no other.
 pub fn train(groups: &[Group], request: &Request, watch: &mut dyn Watch) -> Result<Option<Vec<Restarts>>> {
-    announce(groups, request, watch)?;
     let configs: Vec<Config> = groups.iter().flat_map(Group::configs).collect();
+    announce(&configs, request, watch)?;
     let Some(folders) = (request.train)(&configs)? else { return Ok(None) };
     let mut folders = folders.into_iter();
     let of_group = |group: &Group| {
@@ -81,12 +81,11 @@ pub fn train(groups: &[Group], request: &Request, watch: &mut dyn Watch) -> Resu
 }
 
 /// Says how many runs there are to train and about how long they take, by the time of a few steps of each kind.
-fn announce(groups: &[Group], request: &Request, watch: &mut dyn Watch) -> Result<()> {
+pub fn announce(configs: &[Config], request: &Request, watch: &mut dyn Watch) -> Result<()> {
     if request.scale == Scale::Smoke {
         return Ok(());
     }
-    let configs: Vec<Config> = groups.iter().flat_map(Group::configs).collect();
-    let plan = Plan::of_configs(&configs);
+    let plan = Plan::of_configs(configs);
     let left = plan.runs.iter().filter(|run| !is_finished(&request.runs.join(&run.name)));
     if let Some(estimate) = estimate(left, watch)?
         && estimate.n_runs > 0

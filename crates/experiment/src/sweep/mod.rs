@@ -5,7 +5,7 @@
 //! ([`work`]), which holds a claim on it ([`claim`], [`holder`]); on one machine a pool of processes does them all ([`pool`]), elsewhere a
 //! scheduler does ([`slurm`]). What a run came to is read off plain files ([`state`]); there is no database.
 
-mod check;
+pub mod check;
 pub mod claim;
 mod draws;
 pub mod estimate;

@@ -51,9 +51,9 @@ impl Plan {
         for shared in file.shared.combinations() {
             for combination in file.grids.iter().flat_map(|grid| grid.combinations()) {
                 let assignments: Vec<Assignment> = shared.iter().cloned().chain(combination).collect();
-                let run = planned(&file.base, &assignments, changes)?;
-                if names.insert(run.name.clone()) {
-                    runs.push((run, assignments));
+                let planned = planned(&file.base, &assignments, changes)?;
+                if names.insert(planned.0.name.clone()) {
+                    runs.push(planned);
                 }
             }
         }
@@ -99,7 +99,8 @@ impl PlannedRun {
     }
 }
 
-fn planned(base: &Table, assignments: &[Assignment], changes: &[String]) -> Result<PlannedRun> {
+/// The run of a combination, and what became of its settings once the changes were made.
+fn planned(base: &Table, assignments: &[Assignment], changes: &[String]) -> Result<(PlannedRun, Vec<Assignment>)> {
     let mut table = base.clone();
     assign(&mut table, assignments)?;
     for change in changes {
@@ -108,7 +109,17 @@ fn planned(base: &Table, assignments: &[Assignment], changes: &[String]) -> Resu
     let text = toml::to_string(&table).expect("a table that was read is TOML");
     let config = parse_toml(&text).and_then(Config::from_table).and_then(checked);
     let config = config.map_err(|error| in_run(error, assignments))?;
-    Ok(PlannedRun { name: run_name(&config), changes: Vec::new(), config: text })
+    let became = |(path, _): &Assignment| Some((path.clone(), at(&table, path)?.clone()));
+    let run = PlannedRun { name: run_name(&config), changes: Vec::new(), config: text };
+    Ok((run, assignments.iter().filter_map(became).collect()))
+}
+
+/// The value of a setting, `framework.beta`.
+fn at<'a>(table: &'a Table, path: &str) -> Option<&'a Value> {
+    match path.split_once('.') {
+        None => table.get(path),
+        Some((section, within)) => at(table.get(section)?.as_table()?, within),
+    }
 }
 
 /// The config, where all that can be told wrong without its dataset is right.
@@ -130,7 +141,9 @@ fn in_run(error: Error, assignments: &[Assignment]) -> Error {
             let hint =
                 "in a grid a list is gone through, and a setting that is a list itself is a list of lists: [[8, 8]]";
             let error = if is_of_list { error.more_help(hint) } else { error };
-            let meant = assignments.iter().find_map(|(path, _)| misspelt(path));
+            // What stands right in a section is a setting of it.
+            let within = assignments.iter().filter(|(path, _)| path.matches('.').count() > 1);
+            let meant = within.into_iter().find_map(|(path, _)| misspelt(path));
             let error = meant.into_iter().fold(error, |error, meant| error.more_help(meant));
             error.at(format!("the run with {}", shown.join(", ")))
         }
@@ -220,6 +233,18 @@ mod tests {
         assert_eq!(plan.n_same, 2);
         let config = plan.runs[2].config().unwrap();
         assert_eq!((config.framework.name.as_str(), config.training.steps, config.seed), ("factor_vae", 5, 1));
+    }
+
+    #[test]
+    fn runs_are_told_by_the_settings_that_they_have_after_changes() {
+        let text = "base = { dataset.name = 'xy_squares', framework.name = 'beta_vae' }\n\
+                    [[grid]]\nframework.beta = [1.0]\nseed = [1, 2]\n[[grid]]\nframework.beta = [2.0]\nrows = [10]";
+        let shown = |changes: &[&str]| -> Vec<String> {
+            plan(text, changes).unwrap().runs.iter().map(PlannedRun::changes_text).collect()
+        };
+        assert_eq!(shown(&[])[2], "framework.beta = 2.0, rows = 10");
+        assert_eq!(shown(&["framework.beta=3.0"]), ["seed = 1", "seed = 2", "rows = 10"]);
+        assert_eq!(shown(&["rows=20"])[2], "framework.beta = 2.0");
     }
 
     #[test]

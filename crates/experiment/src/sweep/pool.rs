@@ -14,7 +14,6 @@ use unbraid_data::{Error, Result};
 use unbraid_report::RunFolder;
 use unbraid_report::status::Status;
 
-use super::check::check_runs;
 use super::folder::SweepFolder;
 use super::plan::{Plan, PlannedRun};
 use super::state::is_finished;
@@ -145,7 +144,6 @@ impl<'a> Working<'a> {
             looked: Instant::now(),
             read: Instant::now(),
         };
-        check_runs(pool.folder, pool.plan)?;
         let failed = pool.folder.failed()?;
         for (position, run) in pool.plan.runs.iter().enumerate() {
             if is_finished(&pool.folder.run_path(&run.name)) {

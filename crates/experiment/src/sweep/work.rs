@@ -1,9 +1,11 @@
 //! The work on one run of a sweep: claim it, carry it to its end, and leave what others need to know.
 
+use std::any::Any;
 use std::cell::Cell;
+use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::time::{Duration, Instant};
 
-use unbraid_data::Result;
+use unbraid_data::{Error, Result};
 
 use super::claim::{Claim, Observed, Taking};
 use super::folder::SweepFolder;
@@ -56,8 +58,14 @@ pub fn work(
         Ok(claim) => claim,
         Err(worked) => return Ok(worked),
     };
-    let ending = run_once(&config, &folder.run_path(run), &mut watch);
-    match ending {
+    // Another process may have come to its error since this one began.
+    if let Some(error) = folder.failure(run) {
+        claim.release()?;
+        return Err(Error::failure(error));
+    }
+    let path = folder.run_path(run);
+    let ending = catch_unwind(AssertUnwindSafe(|| run_once(&config, &path, &mut watch)));
+    match ending.unwrap_or_else(|panic| Err(bug(panic.as_ref()))) {
         Ok(Ending::Finished) => {
             claim.finish();
             Ok(Worked::Finished)
@@ -74,6 +82,12 @@ pub fn work(
             Err(if is_kept { error } else { error.more_help("nor could this error be kept") })
         }
     }
+}
+
+/// The error of a run that came upon a bug: it is kept, and other runs go on.
+fn bug(panic: &(dyn Any + Send)) -> Error {
+    let told = panic.downcast_ref::<String>().map(String::as_str).or_else(|| panic.downcast_ref::<&str>().copied());
+    Error::failure(format!("a bug of unbraid: {}", told.unwrap_or("it said nothing")))
 }
 
 /// The claim on a run that is to be worked on; else what came of it.
@@ -159,5 +173,55 @@ impl Watch for SweepWatch<'_> {
             self.cancelled.set(self.folder.is_cancelled());
         }
         self.cancelled.get() || self.inner.should_stop()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::config::Config;
+    use crate::sweep::plan::Plan;
+    use crate::watch::Nobody;
+
+    /// Comes upon a bug as soon as something happens.
+    struct Unlucky;
+
+    impl Watch for Unlucky {
+        fn stage(&mut self, name: &str, _total: u64) {
+            panic!("out of luck while {name}");
+        }
+
+        fn progress(&mut self, _done: u64) {}
+
+        fn next_item(&mut self, _name: &str) {}
+
+        fn step(&mut self, _done: u64, _loss: f32, _images: u64) {}
+
+        fn note(&mut self, _text: &str) {}
+
+        fn should_stop(&self) -> bool {
+            false
+        }
+    }
+
+    #[test]
+    fn a_bug_is_kept_as_the_error_of_its_run_until_it_is_forgotten() {
+        let text = "[dataset]\nname = 'xy_squares'\nsquares = 1\n[framework]\nname = 'vae'\n[model]\nname = 'linear'\n\
+                    [training]\nsteps = 2\nbatch_size = 4\n[[metrics]]\nname = 'mig'";
+        let plan = Plan::of_configs(&[Config::parse(text, &[]).unwrap()]);
+        let out = tempfile::tempdir().unwrap();
+        let folder = SweepFolder::begin(out.path(), "grid", &plan, None).unwrap();
+        let run = plan.runs[0].name.as_str();
+        let worked = |watch: &mut dyn Watch| work(&folder, run, WhereHeld::Leave, watch, || {});
+        let error = worked(&mut Unlucky).unwrap_err().to_string();
+        assert!(error.starts_with("a bug of unbraid: out of luck while "), "{error}");
+        assert_eq!(
+            (folder.failure(run).as_deref(), folder.claims().holder(run).unwrap()),
+            (Some(error.as_str()), None)
+        );
+        // Whoever waited for it need not come to the same.
+        assert_eq!(worked(&mut Nobody).unwrap_err().to_string(), error);
+        folder.forget_failures().unwrap();
+        assert_eq!(worked(&mut Nobody).unwrap(), Worked::Finished);
     }
 }

@@ -30,10 +30,10 @@ pub fn datasets(table: &StudyTable, score: &ScoreColumn) -> Drawn {
 
 fn drawn(found: &Correlations, title: &str, question: &str, n_settings: usize) -> Drawn {
     if !found.tells_something() {
+        let of = if found.rows.is_empty() { String::new() } else { format!(" for {}", found.rows.join(", ")) };
         return Err(format!(
-            "{question} Needs two that share {LEAST_SETTINGS} settings whose scores differ, of {} in all for {}.",
-            counted(n_settings, "setting"),
-            found.rows.join(", ")
+            "{question} Needs two that share {LEAST_SETTINGS} settings whose scores differ, of {} in all{of}.",
+            counted(n_settings, "setting")
         ));
     }
     let counts = counts_text(found, "setting");

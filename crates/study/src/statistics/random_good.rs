@@ -84,11 +84,12 @@ pub fn random_good(table: &StudyTable) -> Result<RandomGood, String> {
     let sources: Vec<Source> =
         targets.iter().copied().chain(without_factors).map(|score| Source::of(table, score)).collect();
     let mut sums = vec![[Sum::default(); 4]; sources.len()];
+    let mut takes_part = vec![false; table.datasets().len()];
     for target in &targets {
         for dataset in 0..table.datasets().len() {
             let mut outcomes = Outcomes { runs: scored_runs(table, target, dataset), counted: BTreeMap::new() };
             for (source, sums) in sources.iter().zip(&mut sums) {
-                source.add(&target.name, dataset, &mut outcomes, sums);
+                source.add(&target.name, dataset, &mut outcomes, sums, &mut takes_part);
             }
         }
     }
@@ -100,7 +101,10 @@ pub fn random_good(table: &StudyTable) -> Result<RandomGood, String> {
         return Err(missing(table, n_supervised));
     }
     let by_source = sources.iter().zip(&sums).map(|(source, sums)| (source.name.clone(), sums.map(Sum::won))).collect();
-    Ok(RandomGood { overall, by_source, n_runs: table.n_runs() })
+    let is_drawn_from = |run: &usize| {
+        takes_part[table.datasets().of_runs[*run]] && targets.iter().any(|target| target.values[*run].is_some())
+    };
+    Ok(RandomGood { overall, by_source, n_runs: (0..table.n_runs()).filter(is_drawn_from).count() })
 }
 
 fn missing(table: &StudyTable, n_scores: usize) -> String {
@@ -166,8 +170,8 @@ impl Source {
         Self { name: score.name.clone(), best }
     }
 
-    /// Adds what the chosen settings win by the target on `dataset` that `outcomes` are of.
-    fn add(&self, target: &str, dataset: usize, outcomes: &mut Outcomes, sums: &mut [Sum; 4]) {
+    /// Adds what the chosen settings win by the target on `dataset` that `outcomes` are of, and marks the datasets of such draws.
+    fn add(&self, target: &str, dataset: usize, outcomes: &mut Outcomes, sums: &mut [Sum; 4], takes_part: &mut [bool]) {
         for (from, best) in self.best.iter().enumerate() {
             let is_same_dataset = from == dataset;
             for (seed, settings) in best {
@@ -176,6 +180,8 @@ impl Source {
                     settings.iter().filter_map(|&setting| outcomes.share(setting, left_out)).collect();
                 if !shares.is_empty() {
                     let place = usize::from(self.name != target) + 2 * usize::from(!is_same_dataset);
+                    takes_part[from] = true;
+                    takes_part[dataset] = true;
                     sums[place].add(shares.iter().sum::<f64>() / shares.len() as f64);
                 }
             }
@@ -235,14 +241,17 @@ mod tests {
     use super::*;
     use crate::table::Run;
 
+    fn run(dataset: &str, seed: i64, beta: f64, mig: Option<f64>) -> Run {
+        let framework = format!("{{ name = 'beta_vae', beta = {beta:?} }}");
+        Run {
+            name: format!("{dataset} {seed} {beta}"),
+            config: format!("seed = {seed}\ndataset.name = '{dataset}'\nframework = {framework}").parse().unwrap(),
+            scores: Scores::new().with_outcome("mig", mig.ok_or("one factor")),
+        }
+    }
+
     fn table(runs: &[(i64, f64, f64)]) -> StudyTable {
-        let run = |&(seed, beta, mig): &(i64, f64, f64)| Run {
-            name: format!("{seed} {beta}"),
-            config: format!("seed = {seed}\ndataset.name = 'a'\nframework = {{ name = 'beta_vae', beta = {beta:?} }}")
-                .parse()
-                .unwrap(),
-            scores: Scores::new().with("mig", mig),
-        };
+        let run = |&(seed, beta, mig): &(i64, f64, f64)| run("a", seed, beta, Some(mig));
         StudyTable::new(&runs.iter().map(run).collect::<Vec<_>>()).unwrap()
     }
 
@@ -251,13 +260,28 @@ mod tests {
         // Seed 1 chooses beta 4, which wins on seed 2 by 0.5 against 0.4; seed 2 chooses it too, and it wins on seed 1.
         let found = random_good(&table(&[(1, 1.0, 0.3), (1, 4.0, 0.6), (2, 1.0, 0.4), (2, 4.0, 0.5)])).unwrap();
         assert_eq!(found.overall[0], Some(Won { share: 1.0, n_draws: 2 }));
-        assert_eq!(found.overall[1..], [None, None, None]);
+        assert_eq!((&found.overall[1..], found.n_runs), (&[None, None, None][..], 4));
         // Seed 1 chooses 4 and loses on seed 2; seed 2 chooses 1 and loses on seed 1.
         let found = random_good(&table(&[(1, 1.0, 0.3), (1, 4.0, 0.6), (2, 1.0, 0.4), (2, 4.0, 0.1)])).unwrap();
         assert_eq!(found.overall[0], Some(Won { share: 0.0, n_draws: 2 }));
         // Equal ones are both chosen, and count half.
         let found = random_good(&table(&[(1, 1.0, 0.5), (1, 4.0, 0.5), (2, 1.0, 0.5), (2, 4.0, 0.5)])).unwrap();
         assert_eq!(found.overall[0], Some(Won { share: 0.5, n_draws: 2 }));
+    }
+
+    #[test]
+    fn runs_that_are_never_drawn_do_not_count() {
+        // One without a score, and a dataset of one setting.
+        let runs = [
+            run("a", 1, 1.0, Some(0.3)),
+            run("a", 1, 4.0, Some(0.6)),
+            run("a", 2, 1.0, Some(0.4)),
+            run("a", 2, 4.0, Some(0.5)),
+            run("a", 3, 4.0, None),
+            run("b", 1, 2.0, Some(0.5)),
+            run("b", 2, 2.0, Some(0.5)),
+        ];
+        assert_eq!(random_good(&StudyTable::new(&runs).unwrap()).unwrap().n_runs, 4);
     }
 
     #[test]

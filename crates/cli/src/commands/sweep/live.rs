@@ -4,7 +4,7 @@ use std::io::{IsTerminal, stderr};
 use std::time::{Duration, Instant};
 
 use indicatif::{MultiProgress, ProgressBar, ProgressStyle};
-use unbraid_data::words::on_one_line;
+use unbraid_data::words::{on_one_line, shortened};
 use unbraid_experiment::sweep::folder::SweepFolder;
 use unbraid_experiment::sweep::plan::{Plan, PlannedRun};
 use unbraid_experiment::sweep::pool::{PoolWatch, Snapshot};
@@ -17,6 +17,8 @@ use crate::watching::is_stopping;
 
 /// Between lines, where there is no terminal.
 const BETWEEN_LINES: Duration = Duration::from_secs(10);
+/// Letters of the settings of the best run: reproductions have runs that differ in dozens.
+const MOST_LETTERS: usize = 200;
 /// Runs that are shown by name while they go on.
 const MOST_SHOWN: usize = 16;
 
@@ -60,6 +62,7 @@ impl<'a> Live<'a> {
     /// `best mig so far 0.4120: framework.beta = 4.0, seed = 1`
     fn best_text(&self) -> Option<String> {
         let (changes, value) = self.best.as_ref()?;
+        let changes = shortened(changes, MOST_LETTERS);
         Some(format!("best {} {}: {changes}", self.best_by.as_ref()?.score, score_text(*value)))
     }
 

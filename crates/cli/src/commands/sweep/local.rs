@@ -3,16 +3,17 @@
 use std::path::Path;
 use std::process::Command;
 
+use unbraid_data::Result;
 use unbraid_data::words::{counted, quoted};
-use unbraid_data::{Error, Result};
 use unbraid_experiment::sweep::folder::SweepFolder;
 use unbraid_experiment::sweep::plan::{Plan, PlannedRun};
 use unbraid_experiment::sweep::pool::{Pool, Summary};
 use unbraid_experiment::sweep::state::{BestBy, is_finished};
 use unbraid_experiment::sweep::work::WhereHeld;
+use unbraid_metrics::metric_of;
 
 use super::live::Live;
-use super::worker;
+use super::{check_jobs, worker};
 use crate::Outcome;
 use crate::output::{print, tell};
 use crate::watching::listen;
@@ -41,8 +42,8 @@ pub fn work(
     let is_left =
         |run: &&PlannedRun| failed.binary_search(&run.name).is_err() && !is_finished(&folder.run_path(&run.name));
     let n_left = plan.runs.iter().filter(is_left).count();
+    check_jobs(jobs)?;
     let jobs = match jobs {
-        Some(0) => return Err(Error::new("--jobs is 0").help("wanted 1 or more")),
         Some(jobs) => jobs,
         None => n_threads.min((free_memory() / MEMORY_OF_A_RUN) as usize).clamp(1, n_left.max(1)),
     };
@@ -64,10 +65,21 @@ pub fn work(
     };
     let first = plan.runs.first().map(|run| run.config()).transpose()?;
     let best_by = first.and_then(|config| BestBy::of(folder.best().as_deref(), &config));
+    if let Some(by) = best_by.as_ref().filter(|by| !is_measured(plan, &by.score)) {
+        tell(format!("note: no run measures {}, so that none is shown as the best", by.score));
+    }
     let mut live = Live::new(folder, plan, best_by);
     let summary = Pool { folder, plan, jobs, command: &command }.work(&mut live);
     let best = live.finish();
     Ok((summary?, best))
+}
+
+/// Whether some run measures a score.
+fn is_measured(plan: &Plan, score: &str) -> bool {
+    let metric = metric_of(score);
+    let measures =
+        |run: &PlannedRun| run.config().is_ok_and(|config| config.metrics.iter().any(|one| one.name == metric));
+    plan.runs.iter().any(measures)
 }
 
 fn print_summary(folder: &SweepFolder, plan: &Plan, summary: &Summary, best: Option<String>) -> Result<Outcome> {

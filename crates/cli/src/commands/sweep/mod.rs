@@ -14,6 +14,7 @@ use std::process::Command as Process;
 
 use unbraid_data::words::{as_folder_name, counted, quoted};
 use unbraid_data::{Error, Result};
+use unbraid_experiment::sweep::check::check_runs;
 use unbraid_experiment::sweep::estimate::estimate;
 use unbraid_experiment::sweep::file::SweepFile;
 use unbraid_experiment::sweep::folder::SweepFolder;
@@ -113,6 +114,7 @@ fn sweep(path: &Path, arguments: &Arguments, data_root: Option<&Path>) -> Result
             counted(plan.n_same, "combination")
         ));
     }
+    check_jobs(arguments.jobs)?;
     if arguments.out.is_file() {
         return Err(
             Error::new(format!("--out is {}, a file", quoted(&arguments.out))).help("wanted a folder for the runs")
@@ -121,7 +123,8 @@ fn sweep(path: &Path, arguments: &Arguments, data_root: Option<&Path>) -> Result
     if arguments.dry_run {
         return dry_run(&plan, &arguments.out);
     }
-    let name = as_folder_name(&path.file_stem().unwrap_or("sweep".as_ref()).to_string_lossy());
+    let name = Some(as_folder_name(&path.file_stem().unwrap_or_default().to_string_lossy()));
+    let name = name.filter(|name| !name.is_empty()).unwrap_or("sweep".to_string());
     let before = SweepFolder::open(&arguments.out.join("sweeps").join(&name)).and_then(|folder| folder.read_plan());
     let folder = SweepFolder::begin(&arguments.out, &name, &plan, file.best.as_deref())?;
     tell_other_plan(&folder, before.ok().as_ref(), &plan);
@@ -129,6 +132,7 @@ fn sweep(path: &Path, arguments: &Arguments, data_root: Option<&Path>) -> Result
     if arguments.retry_failed {
         folder.forget_failures()?;
     }
+    check_runs(&folder, &plan)?;
     if arguments.slurm {
         return submit::run(&folder, &plan, &file.slurm, data_root);
     }
@@ -136,6 +140,14 @@ fn sweep(path: &Path, arguments: &Arguments, data_root: Option<&Path>) -> Result
         return export::run(&folder, &plan, data_root);
     }
     local::run(&folder, &plan, arguments.jobs, data_root)
+}
+
+/// Refuses to work on no run at a time.
+fn check_jobs(jobs: Option<usize>) -> Result<()> {
+    match jobs {
+        Some(0) => Err(Error::new("--jobs is 0").help("wanted 1 or more")),
+        _ => Ok(()),
+    }
 }
 
 /// Says where the sweep of this name had runs that it has no longer: it was changed, or is another one of the same name.
@@ -160,7 +172,7 @@ fn dry_run(plan: &Plan, out: &Path) -> Result<Outcome> {
         print(format!("{}  {}{state}", run.name, run.changes_text()))?;
     }
     let n_finished = plan.runs.len() - left.len();
-    print(format!("\n{} in {}, of which {n_finished} are finished", counted(plan.runs.len(), "run"), quoted(out)))?;
+    print(format!("\n{} in {}, {n_finished} of them finished", counted(plan.runs.len(), "run"), quoted(out)))?;
     if left.is_empty() {
         return Ok(Outcome::Done);
     }

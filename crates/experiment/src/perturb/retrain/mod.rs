@@ -27,7 +27,7 @@ use crate::watch::Watch;
 pub use figures::{factors_picture, line_search_picture, scores_picture};
 pub use frameworks::{FRAMEWORKS, Published, Retrained, SCORE_TITLES, SCORES};
 pub use plan::Data;
-use plan::{Plan, Planned, check_scales};
+use plan::{Plan, Planned, check_scales, versions};
 pub use results::{RunResult, drop_in_words, frameworks_of, spread_of, spread_of_factor, to_json};
 pub use tables::{PUBLISHED, at_scale, line_search_table, scales_of, score_tables, words};
 
@@ -45,6 +45,15 @@ pub struct RetrainSettings {
     pub seeds: u64,
     /// By what main settings are multiplied on altered images; none for no line search.
     pub scales: Vec<f64>,
+}
+
+impl RetrainSettings {
+    /// How many runs are wanted, those that are there too.
+    pub fn n_runs(&self) -> Result<usize> {
+        let frameworks = frameworks::chosen(&self.frameworks)?;
+        let n_versions: usize = frameworks.iter().map(|framework| versions(framework, &self.scales).len()).sum();
+        Ok(n_versions * self.seeds as usize)
+    }
 }
 
 /// Trains all that is missing and tells what came of it and of earlier calls, in `retrain.csv`, pictures and the page; nothing where the user asks to
@@ -118,4 +127,19 @@ fn check_runs(wanted: &[Planned]) -> Result<()> {
         })?;
     }
     Ok(())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn runs_are_those_of_each_version_and_of_the_search() {
+        let of = |frameworks: &[&str], scales: &[f64]| {
+            let frameworks = frameworks.iter().map(ToString::to_string).collect();
+            RetrainSettings { frameworks, seeds: 3, scales: scales.to_vec() }.n_runs().unwrap()
+        };
+        // Three versions of the images, and two scales beside 1 for what has a main setting, which `ae` has not.
+        assert_eq!((of(&["beta_vae", "ae"], &[]), of(&["beta_vae", "ae"], &[0.75, 1.0, 2.0])), (18, 24));
+    }
 }

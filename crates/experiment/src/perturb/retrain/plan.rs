@@ -56,6 +56,14 @@ pub struct Planned {
     pub path: PathBuf,
 }
 
+/// What a framework is trained on, and by how much its main setting is multiplied: every version of the images, and the altered ones at each scale.
+pub fn versions(framework: &Retrained, scales: &[f64]) -> Vec<(Data, f64)> {
+    // At a scale of 1 the runs of the table are those of the line search.
+    let scales = scales.iter().filter(|scale| framework.main.is_some() && **scale != 1.0);
+    let searched = scales.map(|scale| (Data::Perturbed, *scale));
+    Data::ALL.map(|data| (data, 1.0)).into_iter().chain(searched).collect()
+}
+
 /// What all runs have in common.
 pub struct Plan<'a> {
     /// The config whose framework, images and seed are replaced.
@@ -72,10 +80,7 @@ impl Plan<'_> {
     pub fn wanted(&self, frameworks: &[&'static Retrained], n_seeds: u64, scales: &[f64]) -> Result<Vec<Planned>> {
         let mut wanted = Vec::new();
         for framework in frameworks {
-            // At a scale of 1 the runs of the table are those of the line search.
-            let scales = scales.iter().filter(|scale| framework.main.is_some() && **scale != 1.0);
-            let searched = scales.map(|scale| (Data::Perturbed, *scale));
-            for (data, scale) in Data::ALL.map(|data| (data, 1.0)).into_iter().chain(searched) {
+            for (data, scale) in versions(framework, scales) {
                 for seed in 1..=n_seeds {
                     wanted.push(self.run(framework, data, seed, scale)?);
                 }

@@ -320,7 +320,9 @@ fn mistakes_are_told_before_anything_is_trained() {
     assert!(refusal(&SWEEP.replace("[[grid]]", "[[grids]]")).contains("did you mean \"grid\"?"));
     assert!(place.refusal(&["sweep", "none.toml"], 2).contains("cannot read none.toml"));
     assert!(place.refusal(&["sweep", "grid.toml", "--jobs", "0"], 2).contains("--jobs is 0"));
+    assert!(!place.path("runs").exists());
     assert!(place.refusal(&["sweep", "status", "."], 2).contains("holds no sweep"));
+    place.output(&["sweep", "grid.toml", "--export", "commands"]);
     let refused = place.refusal(&["sweep", "run", "runs/sweeps/grid", "--task", "2", "--tasks", "2"], 2);
     assert!(refused.contains("tasks are counted from 0"), "{refused}");
 }

@@ -109,7 +109,14 @@ fn planned(base: &Table, assignments: &[Assignment], changes: &[String]) -> Resu
     let text = toml::to_string(&table).expect("a table that was read is TOML");
     let config = parse_toml(&text).and_then(Config::from_table).and_then(checked);
     let config = config.map_err(|error| in_run(error, assignments))?;
-    let became = |(path, _): &Assignment| Some((path.clone(), at(&table, path)?.clone()));
+    let is_changed = |path: &str| {
+        let changed = changes.iter().filter_map(|change| Some(change.split_once('=')?.0.trim()));
+        changed.into_iter().any(|changed| path == changed || path.starts_with(&format!("{changed}.")))
+    };
+    let became = |(path, _): &Assignment| {
+        // What is changed in all runs tells none of them apart.
+        if is_changed(path) { None } else { Some((path.clone(), at(&table, path)?.clone())) }
+    };
     let run = PlannedRun { name: run_name(&config), changes: Vec::new(), config: text };
     Ok((run, assignments.iter().filter_map(became).collect()))
 }
